@@ -1,8 +1,8 @@
-{{/* The Jobs that the remediator and the sweeper may create, as CEL. Those of the remediator are made of the very templates
-that the program fills in. */}}
+{{/* The Jobs that the remediator and the sweeper may create, as CEL. Those of the remediator come from the same
+templates that the program fills in. */}}
 
-{{/* What the API server compares with a placeholder of a template. `is`: CEL, where the Job itself or the ConfigMap
-gpuward-job-values says what it must be. `like`: a pattern, where it varies, or stands beside what varies in one word. */}}
+{{/* What the API server compares with a placeholder of a template. `is`: CEL, if the Job itself or the ConfigMap
+gpuward-job-values has the value. `like`: a pattern, if the value varies or is in one word with a value that varies. */}}
 {{- define "gpuward.placeholders" -}}
 NODE_NAME: {is: variables.pod.nodeName, like: "[a-z0-9.-]+"}
 BOOT_ID: {is: "variables.labels[?'gpuward.dev/boot-id'].orValue('')", like: "[0-9A-Za-z._-]*"}
@@ -36,7 +36,7 @@ PULL_POLICY: {like: "(Always|IfNotPresent)"}
 {{- $names | uniq | toJson }}
 {{- end }}
 
-{{/* Whether a text has a placeholder that varies; empty where it does not. */}}
+{{/* Whether a text has a placeholder that varies; empty if it does not. */}}
 {{- define "gpuward.varies" -}}
 {{- $known := include "gpuward.placeholders" . | fromYaml }}
 {{- range include "gpuward.placeholdersIn" . | fromJsonArray }}{{ if not (get $known .).is }}true{{ end }}{{ end }}
@@ -55,7 +55,7 @@ PULL_POLICY: {like: "(Always|IfNotPresent)"}
 {{- printf "^%s$" $pattern | toJson }}
 {{- end }}
 
-{{/* A text without what varies. */}}
+{{/* A text without the parts that vary. */}}
 {{- define "gpuward.celText" -}}
 {{- $known := include "gpuward.placeholders" . | fromYaml }}
 {{- $cel := toJson . }}
@@ -119,7 +119,7 @@ PULL_POLICY: {like: "(Always|IfNotPresent)"}
 {{- end }}
 {{- end }}
 
-{{/* What the remediator puts in the place of parts of a template (job_template.cpp). In: its name, the Job; out: a Job, JSON. */}}
+{{/* The remediator's replacements for parts of a template (job_template.cpp). In: its name, the Job; out: a Job, JSON. */}}
 {{- define "gpuward.filledJob" -}}
 {{- $job := deepCopy .job }}
 {{- $spec := omit $job.spec "suspend" "podFailurePolicy" "selector" "manualSelector" }}
@@ -174,11 +174,11 @@ container}. In: a Job; out: JSON. */}}
 {{- printf "{%s}" (join ",\n " $parts) }}
 {{- end }}
 
-{{/* Variables of a policy: the parts of the Job, each shape, those of the Job's container, and in what it differs from each.
-The policy has `image`, and `commands`, which may stand in the place of the command of any shape. In: shapes (Jobs by name),
+{{/* Variables of a policy: the parts of the Job, each shape, those of the Job's container, and its differences from each.
+The policy has `image`, and `commands`, which may replace the command of any shape. In: shapes (Jobs by name),
 ownLabels (keys that the program adds). */}}
 {{- define "gpuward.jobVariables" -}}
-# At runtime an object is a map of what it has; dyn() says so to the compiler.
+# At runtime an object is a map of its fields; dyn() tells the compiler.
 - name: labels
   expression: object.metadata.?labels.orValue({})
 - name: annotations
@@ -207,14 +207,14 @@ ownLabels (keys that the program adds). */}}
 - name: shapes
   expression: |-
     {{- join "\n+ " $chosen | nindent 4 }}
-# What the program adds, and what the API server does.
+# Values that the program adds, and those that the API server adds.
 - name: ownLabels
   expression: {{ concat .ownLabels (list "batch.kubernetes.io/controller-uid" "batch.kubernetes.io/job-name" "controller-uid" "job-name") | toJson | squote }}
 - name: specDefaults
   expression: >-
     {'completionMode': dyn('NonIndexed'), 'completions': dyn(1), 'manualSelector': dyn(false), 'parallelism': dyn(1),
      'podReplacementPolicy': dyn('TerminatingOrFailed'), 'suspend': dyn(false)}
-# Of a template with another command; arguments go with the command that they are of.
+# A template with another command; the template's arguments do not apply to it.
 - name: hasOwnCommand
   expression: >-
     !('args' in variables.container)
@@ -261,7 +261,7 @@ ownLabels (keys that the program adds). */}}
 {{- toJson $all }}
 {{- end }}
 
-{{/* Commands that the policy gives to steps in place of the template's: a word a line, an empty line between two. */}}
+{{/* Commands that replace the template's, from the policy's steps: a word a line, an empty line between two. */}}
 {{- define "gpuward.jobCommands" -}}
 {{- $policy := include "gpuward.policy" . | fromYaml }}
 {{- $commands := list }}

@@ -1,4 +1,4 @@
-{{/* What several templates say alike. */}}
+{{/* Definitions that several templates share. */}}
 
 {{- define "gpuward.remediatorNamespace" -}}
 {{ .Values.remediator.namespace | default .Release.Namespace }}
@@ -69,8 +69,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- join "," $hosts }}
 {{- end }}
 
-{{/* Whose names the exporters use on their nodes. Unless it is said, an upgrade keeps what the ConfigMap says that is in the
-cluster; one without a word is of a chart whose default was aws-samples. Where no cluster is asked it is gpuward. */}}
+{{/* The preset of names that the exporters use on their nodes. By default an upgrade keeps the preset of the ConfigMap in
+the cluster; a ConfigMap without one is of a chart whose default was aws-samples. Without a cluster it is gpuward. */}}
 {{- define "gpuward.nodePreset" -}}
 {{- $there := lookup "v1" "ConfigMap" .Values.exporter.namespace "gpuward-exporter" }}
 {{- $kept := "gpuward" }}
@@ -80,7 +80,7 @@ cluster; one without a word is of a chart whose default was aws-samples. Where n
 {{- dig "node" "preset" "" .Values.exporter.config | default $kept }}
 {{- end }}
 
-{{/* What begins the names of labels and taints then. */}}
+{{/* The prefix of labels and taints with that preset. */}}
 {{- define "gpuward.nodePrefix" -}}
 {{ ternary "gpu-healthcheck.aws-samples.io" "gpuward.dev" (eq (include "gpuward.nodePreset" .) "aws-samples") }}
 {{- end }}
@@ -94,7 +94,7 @@ cluster; one without a word is of a chart whose default was aws-samples. Where n
 {{ .Values.remediator.webhook.existingSecret | default "gpuward-webhook" }}
 {{- end }}
 
-{{/* Below it the runbook of each alert lies by its name; empty where nobody says so. */}}
+{{/* The URL above the runbooks, each by the name of its alert; empty if no value gives one. */}}
 {{- define "gpuward.runbookURL" -}}
 {{- if .Values.runbookURL }}{{ trimSuffix "/" .Values.runbookURL }}
 {{- else if .Values.externalURL }}{{ trimSuffix "/" .Values.externalURL }}/runbooks
@@ -179,7 +179,7 @@ wrong would block every alert. In: root, exporter or remediator. */}}
 {{- end }}
 
 {{/* Where the remediator's pods run: away from GPU nodes, as their operators and node-feature-discovery label them. Keys of
-remediator.affinity take the place of these. */}}
+remediator.affinity replace these. */}}
 {{- define "gpuward.remediatorAffinity" -}}
 {{- $labels := list }}
 {{- range list "nvidia.com/gpu.present" "feature.node.kubernetes.io/pci-10de.present" "feature.node.kubernetes.io/pci-0302_10de.present" "feature.node.kubernetes.io/pci-0300_10de.present" "feature.node.kubernetes.io/amd-gpu" }}

@@ -1,4 +1,4 @@
-{{/* The policy of the remediator, and the steps that come of it. */}}
+{{/* The policy of the remediator, and its steps. */}}
 
 {{/* The preset, with the user's own keys over it. */}}
 {{- define "gpuward.policy" -}}
@@ -37,7 +37,7 @@
 {{- toJson $steps }}
 {{- end }}
 
-{{/* What the mode does of the steps, and what it leaves out: JSON of {taken, left}. */}}
+{{/* The steps that the mode takes, and those that it leaves out: JSON of {taken, left}. */}}
 {{- define "gpuward.inMode" -}}
 {{- $allowed := get .modes .mode }}
 {{- $taken := list }}
@@ -52,7 +52,7 @@
 {{- dict "taken" $taken "left" $left | toJson }}
 {{- end }}
 
-{{/* Whether the policy can restart machines; empty where it cannot. */}}
+{{/* Whether the policy can restart machines; empty if it cannot. */}}
 {{- define "gpuward.canReboot" -}}
 {{- $machines := .machines | default dict }}
 {{- if or (dig "aws" "reboot" false $machines) (dig "job" "reboot" false $machines) $machines.reboot }}true{{ end }}
@@ -81,7 +81,7 @@
 {{- toJson $out }}
 {{- end }}
 
-{{/* Names of steps as a sentence has them. */}}
+{{/* Names of steps for a sentence. */}}
 {{- define "gpuward.namesOfSteps" -}}
 {{- $names := list }}
 {{- range . }}

@@ -1,7 +1,7 @@
 {{- define "gpuward.quarantine" -}}
 # DCGM level 4 and the EFA loopback on one node that you have cordoned and drained; takes one to three hours.
 # A template: NODE=...; sed "s/TARGET_NODE_NAME/$NODE/g" exporter-quarantine.yaml | kubectl apply -f -
-# What came of it: kubectl get node $NODE -o jsonpath='{.metadata.annotations.{{ include "gpuward.nodePrefix" . | replace "." "\\." }}/quarantine-result}'
+# The result: kubectl get node $NODE -o jsonpath='{.metadata.annotations.{{ include "gpuward.nodePrefix" . | replace "." "\\." }}/quarantine-result}'
 apiVersion: batch/v1
 kind: Job
 metadata:

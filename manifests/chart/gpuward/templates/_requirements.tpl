@@ -1,4 +1,4 @@
-{{/* What the policy needs and the values do not give: one failure that names all of it. */}}
+{{/* The requirements of the policy that the values do not meet: one failure that names all of them. */}}
 
 {{/* Every list of steps that the mode takes up, as far as it does: JSON of [{where, steps}]. */}}
 {{- define "gpuward.takenLists" -}}
@@ -28,7 +28,7 @@
 {{- toJson $lists }}
 {{- end }}
 
-{{/* Whether a drain with these settings may delete pods; empty where it does not. */}}
+{{/* Whether a drain with these settings may delete pods; empty if it may not. */}}
 {{- define "gpuward.deletesPods" -}}
 {{- if eq (.on_deadline | default "") "delete" }}true{{ end }}
 {{- range .namespaces }}{{ if eq (.mode | default "") "delete" }}true{{ end }}{{ end }}
@@ -84,7 +84,7 @@ set remediator.policy.machines.aws.reboot=true, remediator.policy.machines.reboo
 {{- end }}
 {{- end }}
 
-{{/* Files that the policy names and nothing puts into the pod, a line each. */}}
+{{/* Files that the policy names but that are not in the pod, a line each. */}}
 {{- define "gpuward.filesLack" -}}
 {{- $policy := include "gpuward.policy" . | fromYaml }}
 {{- $mounts := list }}
@@ -128,7 +128,7 @@ remediator.volumeMounts mounts {{ .name }} at {{ .mountPath }}, and no volume ha
 {{- end }}
 {{- end }}
 
-{{/* Secrets that a pod waits for and that are not in the cluster, a line each; of no cluster nothing is known. */}}
+{{/* Secrets that a pod waits for and that are not in the cluster, a line each; none without a cluster. */}}
 {{- define "gpuward.secretsLack" -}}
 {{- if and .Values.remediator.checkSecrets (lookup "v1" "Namespace" "" "default") }}
 {{- $namespace := include "gpuward.remediatorNamespace" . }}

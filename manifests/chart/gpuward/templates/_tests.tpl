@@ -1,4 +1,4 @@
-{{/* What the pods of `helm test` have in common. */}}
+{{/* The common parts of the pods of `helm test`. */}}
 
 {{/* In: root, what is tested, the order. */}}
 {{- define "gpuward.testMetadata" -}}
