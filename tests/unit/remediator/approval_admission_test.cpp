@@ -1,5 +1,5 @@
-// manifests/remediator-admission.yaml on a real kube-apiserver: who may say yes, and who may say
-// nothing. All the accounts here could write anything, were it for RBAC alone.
+// manifests/remediator-admission.yaml on a real kube-apiserver: which accounts may approve, and
+// which may not annotate at all. By RBAC alone all accounts of this test could write anything.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -26,7 +26,7 @@ constexpr const char* kOurAccounts[] = {
     "system:serviceaccount:gpu-healthcheck:gpu-healthcheck-quarantine",
     "system:serviceaccount:gpu-healthcheck:gpu-healthcheck-sweeper"};
 
-// The remediator's own token, and one with every right for each of our accounts.
+// The token of kOurAccounts[i] with every right. The remediator also has its own token.
 std::string almighty_token(std::size_t i) {
   return "almighty-token-" + std::to_string(i) + "-0123";
 }
@@ -53,9 +53,9 @@ class ApprovalAdmission : public ::testing::Test {
     connection_.reset();
     hands_.reset();
   }
-  // kube-apiserver compiles policies anew once a second where one has changed: they are in force a
-  // moment after they were applied. What is tried meanwhile must change nothing: to write again
-  // what stands there already is refused by neither of them, however long they are in force.
+  // kube-apiserver compiles changed policies once a second, so that they come into force a moment
+  // after they were applied. The probe must change nothing meanwhile. A request that writes the
+  // values already in place proves nothing: neither policy ever refuses it.
   static void wait_for_guard(bool guards) {
     GuardProbe probe(*api_, lasting_clock());
     ASSERT_TRUE(support::wait_until(
@@ -111,7 +111,7 @@ class ApprovalAdmission : public ::testing::Test {
   static inline std::unique_ptr<kube::Api> api_;
 };
 
-// Each by itself, as an operator may lose them.
+// Each policy by itself, as an operator may lose one of them.
 TEST_F(ApprovalAdmission, TheProbeSeesWhichPolicyIsNotInForceAndWhenItIsAgain) {
   const std::string manifest = GPUWARD_SOURCE_DIR "/manifests/remediator-admission.yaml";
   for (const std::string policy : {"gpuward-approvals", "gpuward-humans-decide"}) {
@@ -130,7 +130,7 @@ TEST_F(ApprovalAdmission, TheProbeSeesWhichPolicyIsNotInForceAndWhenItIsAgain) {
   EXPECT_FALSE(hands_->has("/apis/gpuward.dev/v1alpha1/remediations/gpuward-guard-probe"));
 }
 
-// The probe's exception is for a name that nobody has, and lets nothing through.
+// The probe's exception is for a name that no account has, and lets nothing through.
 TEST_F(ApprovalAdmission, NoAccountOfOursIsLetThroughUnderTheNameOfTheProbe) {
   Json object = remediation("gpu-01-3");
   object["metadata"]["annotations"] = {{kByKey, "gpuward-guard-probe"}};
@@ -161,7 +161,7 @@ TEST_F(ApprovalAdmission, AnApprovalMovesToNoOtherStepUnderTheNameOfWhoGaveIt) {
   expect_denied(annotate(kHumanToken, {{kApproveKey, "t2"}}), "must be jane@example.com");
   expect_denied(annotate(kHumanToken, {{kApproveKey, nullptr}}), "must be jane@example.com");
 
-  must(kHumanToken, {{"gpuward.dev/pause", "true"}});  // beside somebody's approval
+  must(kHumanToken, {{"gpuward.dev/pause", "true"}});  // beside another operator's approval
   must(kHumanToken, {{kApproveKey, "t2"}, {kByKey, kHuman}});
 }
 
@@ -195,7 +195,7 @@ TEST_F(ApprovalAdmission, NoAccountOfOursTakesBackWhatHumansHaveSaid) {
     expect_denied(annotate(token, {{kApproveKey, nullptr}, {kByKey, nullptr}}),
                   "gpuward.dev/approve");
     const auto answer = send(token, "PATCH", kRem, {{"spec", {{"severity", "reboot"}}}});
-    EXPECT_EQ(answer.status, 200) << answer.body;  // evidence beside it
+    EXPECT_EQ(answer.status, 200) << answer.body;  // new evidence, at the same time
   }
 }
 

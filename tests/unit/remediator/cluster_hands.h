@@ -1,5 +1,5 @@
-// What a test does to a cluster in place of kubelets, controllers and people, with everybody's
-// rights. Under the scenes that are played on the fake and on a real API server alike.
+// Changes that a test makes to a cluster in the place of kubelets, controllers and operators, with
+// every right. Base of the tests that run both on the fake and on a real API server.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ class ClusterHands {
  public:
   virtual ~ClusterHands() = default;
 
-  // Paths from "/api/...". A failure throws std::runtime_error: it is the test that is broken.
+  // Paths start at "/api/...". A failure throws std::runtime_error, because then the test itself is
+  // broken.
   Json get(const std::string& path) { return ask("GET", path, nullptr); }
   Json create(const std::string& collection, const Json& object) {
     return ask("POST", collection, object);
@@ -24,12 +25,12 @@ class ClusterHands {
   Json patch_status(const std::string& path, const Json& merge_patch) {
     return ask("PATCH", path + "/status", merge_patch);
   }
-  // With grace 0, as a kubelet does it.
+  // Deletes with grace 0, as a kubelet does.
   void remove(const std::string& path) { (void)ask("DELETE", path, {{"gracePeriodSeconds", 0}}); }
   [[nodiscard]] virtual bool has(const std::string& path) = 0;
-  // The node was created so long ago that nobody sets it up any more.
+  // Backdates the creation of the node, so that its setup counts as over.
   virtual void make_old(const std::string& node) = 0;
-  // Files: for the program, and for the human who gives it commands.
+  // Return the paths of two files: one for the program, one for the operator who runs commands.
   [[nodiscard]] virtual std::string kubeconfig() = 0;
   [[nodiscard]] virtual std::string kubeconfig_of_human() = 0;
 

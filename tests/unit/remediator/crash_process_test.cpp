@@ -1,6 +1,6 @@
 // kill -9 at every step: the program dies at each of its writes in turn, right before the API
-// server takes it or right after, before the answer is out. The next process finishes the work, and
-// the machine is restarted once.
+// server applies the write or right after, before it answers. The next process finishes the work
+// and restarts the machine once.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -20,9 +20,9 @@ namespace {
 
 using fakes::FaultKind;
 
-// Most of a run is waiting.
+// A run spends most of its time waiting.
 constexpr std::size_t kRunsAtOnce = 8;
-// Renewals of the lease and Events come when they come: they are no step of the work.
+// Renewals of the lease and Events come at any time: they are not part of the work.
 constexpr const char* kWrites = "POST|PUT|PATCH|DELETE";
 constexpr const char* kPathsOfWork = "(?!.*/(leases|events)).*";
 
@@ -30,8 +30,8 @@ constexpr const char* kCrashPlan =
     "[taint, cordon, drain, reboot: {timeout: 120s}, verify: {soak: 0s}, return-to-service]";
 
 struct CrashRun {
-  std::size_t deaths = 0, cuts = 0;  // of the process, and of what it was about to write
-  std::string died_at;               // method and path of the write
+  std::size_t deaths = 0, cuts = 0;  // of the process, and of its writes
+  std::string died_at;  // method and path of the write
   bool is_reboot_unknown = false;  // it died between the intent to restart the machine and the call
   std::string phase, message, wrong;
   std::size_t calls = 0;
@@ -39,22 +39,22 @@ struct CrashRun {
 
 struct CrashPlan {
   FaultKind kind = FaultKind::kDropAfter;
-  bool was_cordoned = false;  // by a human, before
-  bool dies = true;           // otherwise the connection alone is cut
+  bool was_cordoned = false;  // by an operator, before
+  bool dies = true;  // otherwise only the connection is cut
 };
 
 bool is_reboot_unknown(RemediationStage& stage) {
   return stage.calls().empty() && string_at(stage.step("reboot"), "result") == "intended";
 }
 
-// Nobody knows whether the restart was asked for: it is waited for as long as it may still come,
-// and never asked for again in that time. The node stays as it is.
+// The restart may or may not have been requested. gpuward waits as long as it may still come, and
+// does not request it again in that time. The node stays as it is.
 bool is_restart_awaited(RemediationStage& stage) {
   return stage.phase() == "Rebooting" && stage.calls().empty() &&
          stage.message().contains("restart requested, response unknown");
 }
 
-// What is wrong with how it has ended; empty where nothing is.
+// Returns the first fault of the final state, or "".
 std::string faults_of(RemediationStage& stage, const CrashRun& run, const CrashPlan& plan) {
   if (stage.is_cordoned() != (plan.was_cordoned || run.is_reboot_unknown))
     return "the cordon is not as it should be";
@@ -67,7 +67,7 @@ std::string faults_of(RemediationStage& stage, const CrashRun& run, const CrashP
   return {};
 }
 
-// Plays on until the end, with a new process for each that has died.
+// Plays to the end, and starts a new process whenever one has died.
 CrashRun play_to_the_end(FakeHands& hands, RemediationStage& stage, const CrashPlan& plan,
                          std::chrono::seconds limit) {
   CrashRun run;
@@ -79,7 +79,8 @@ CrashRun play_to_the_end(FakeHands& hands, RemediationStage& stage, const CrashP
     }
     run.phase = stage.phase();
     if (run.phase == "Held" || is_restart_awaited(stage)) return true;
-    // A process that lives on gives back a minute later what it does not know to be closed.
+    // A process that did not die may not know that the Remediation is closed. It returns the slot a
+    // minute later.
     return run.phase == "Released" && (!plan.dies || stage.slots_held() == 0);
   };
   const bool is_finished = stage.play_until(is_over, limit);
@@ -97,7 +98,7 @@ CrashRun play_to_the_end(FakeHands& hands, RemediationStage& stage, const CrashP
   return run;
 }
 
-// Dies at the write that comes after `before` others.
+// Dies at the write that follows `before` others.
 CrashRun run_with_crash(std::size_t before, const CrashPlan& plan) {
   FakeHands hands;
   RemediationStage stage(hands, {.plan = kCrashPlan});
@@ -116,7 +117,7 @@ CrashRun run_with_crash(std::size_t before, const CrashPlan& plan) {
   return run;
 }
 
-// One run for each write, until one finishes without having met its death.
+// Makes one run for each write, until a run ends without a death.
 std::vector<CrashRun> run_with_every_crash(const CrashPlan& plan) {
   std::vector<CrashRun> runs;
   std::mutex mutex;
@@ -150,14 +151,14 @@ void expect_well_ended(const std::vector<CrashRun>& runs) {
     const CrashRun& run = runs[before];
     EXPECT_EQ(run.wrong, "") << "death at write " << before + 1 << ", " << run.died_at << "; phase "
                              << run.phase << ": " << run.message;
-    // Nobody can know whether a call that was intended was made: it is not made again. That is of
-    // the intent alone.
+    // gpuward may or may not have made a call that it intended, so it does not repeat the call.
+    // This only happens at the write of the intent.
     if (run.is_reboot_unknown) {
       EXPECT_TRUE(run.died_at.ends_with("/status")) << run.died_at;
     }
     cuts += run.cuts;
   }
-  // Taint and cordon, drain, reboot, verify, return: each has its intent and its result.
+  // Taint and cordon, drain, reboot, verify, return: each writes its intent and its result.
   EXPECT_GE(cuts, 15U);
 }
 
@@ -173,7 +174,7 @@ TEST(RemediatorCrash, KeepsTheCordonOfAHumanWhereverItDies) {
   expect_well_ended(run_with_every_crash({.kind = FaultKind::kDropAfter, .was_cordoned = true}));
 }
 
-// It lives on, and does not know whether what it wrote was taken.
+// The process lives on, and does not know whether the API server applied its write.
 TEST(RemediatorCrash, FinishesIfTheAnswerToAWriteIsLost) {
   expect_well_ended(run_with_every_crash({.kind = FaultKind::kDropAfter, .dies = false}));
 }
@@ -193,8 +194,8 @@ TEST(RemediatorCrash, RestartsTheMachineOnceIfItDiesWhileItsProgramRuns) {
   EXPECT_EQ(stage.calls().size(), 1U);
 }
 
-// The most impatient of all: no process lives for a second write, but for the call that nobody may
-// make again.
+// The hardest case: no process lives to make a second write. The exception is the call that gpuward
+// must not repeat.
 TEST(RemediatorCrash, MakesItsWayThoughNoProcessLivesForASecondWrite) {
   FakeHands hands;
   RemediationStage stage(hands, {.plan = kCrashPlan});

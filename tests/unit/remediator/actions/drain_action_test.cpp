@@ -13,7 +13,7 @@ class DrainActionTest : public DrainCluster {
   DrainActionTest() {
     kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));
     node_ = *api_.get_node("gpu-01");
-    // Pods of this second were there before it.
+    // The drain starts a second later, so that it takes pods of this second for older ones.
     remediation_.status.steps = {intended_step(Step::kDrain, Severity::kReboot,
                                                clock_.wall() + std::chrono::seconds(1), {})};
   }
@@ -49,7 +49,7 @@ TEST_F(DrainActionTest, SendsNothingThatWaitedWhenItWasAbandoned) {
   EXPECT_EQ(drainer_.remembered(), 0U);
 }
 
-// For the step that starts them over.
+// The step restart-job reads these names.
 TEST_F(DrainActionTest, WritesDownTheJobsThatLosePodsEachOnce) {
   const Json of_train = {{"metadata", {{"labels", {{"job-name", "train"}}}}}};
   add_pod("rank-0", "gpu-01", of_train);
@@ -69,7 +69,7 @@ TEST_F(DrainActionTest, WritesDownTheJobsThatLosePodsEachOnce) {
   EXPECT_EQ(second->facts.at(kJobsFact), "Job default/train");
 }
 
-// For the history and an Event: who stays, and what each waits for.
+// The history and an Event name the pods that stay and what each waits for.
 TEST_F(DrainActionTest, TellsOnceWhatADrainWaitsFor) {
   add_pod("web");
   add_budget("web-pdb", "web", 0);

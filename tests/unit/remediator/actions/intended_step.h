@@ -1,5 +1,5 @@
-// The record of a step as the reconciler writes it before begin(). Used by the tests of the steps.
-// They put it into the status of a Remediation that they have made by hand.
+// The record of a step as the reconciler writes it before begin(). The tests of the steps put it
+// into the status of a Remediation.
 #pragma once
 
 #include "remediator/model/remediation.h"

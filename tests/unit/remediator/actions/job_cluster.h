@@ -1,5 +1,5 @@
-// A fake API server with the Jobs of steps, which a test leads by the hand as the Job controller
-// and the kubelets do. Base of the tests of the steps that are Jobs.
+// A fake API server with the Jobs of steps. The test plays the Job controller and the kubelets.
+// Base of the tests of the steps that are Jobs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class JobCluster : public ::testing::Test {
     kube_.patch_status(std::string(kJobs) + "/" + name_of(job),
                        fakes::ended_job_status(condition, reason));
   }
-  // The container of its pod exits, and so the Job ends.
+  // Lets the container of the Job's pod exit, which ends the Job.
   void exit_job(const Json& job, int code, const std::string& words,
                 const std::string& reason = "Error") {
     add_pod(job, fakes::ended_pod_status("c", code, words, reason)["status"]);

@@ -1,4 +1,4 @@
-// Which nodes have failed together, seen from each of them.
+// Tests which nodes failed together, as each of them sees it.
 #include "remediator/actions/job_peers.h"
 
 #include <gmock/gmock.h>
@@ -83,7 +83,7 @@ TEST_F(JobPeersTest, AreTheSameWhoeverAsks) {
     EXPECT_THAT(names(seen_by(at).there), ElementsAre("a", "b", "c"));
 }
 
-// One that was kept out stands between two others all the same.
+// A node that is out still connects two others.
 TEST_F(JobPeersTest, AreTiedByThoseThatAreOut) {
   add("a", "JobSet x/one");
   add("b", "JobSet x/one, JobSet x/two").remediation.status.phase = Phase::kHeld;
@@ -136,8 +136,8 @@ TEST_F(JobPeersTest, AreOutOnceTheyAreThroughOrHandsAreToBeKeptOff) {
   EXPECT_EQ(seen_by(0).out.size(), 9U);
 }
 
-// What came of it once is known as long as somebody may ask.
-// Whoever is closed comes nowhere any more, however far it was when its severity rose.
+// A node stays in `out` after its Remediation was closed, as long as a peer may ask for its result.
+// It no longer comes to the step, however far it was when its severity rose.
 TEST_F(JobPeersTest, AreNotComingOnceTheyAreClosed) {
   all_.reserve(8);
   add("a", "JobSet x/one");

@@ -1,6 +1,5 @@
-// The Jobs of the steps on a real kube-apiserver with the real Job controller, under what
-// manifests/remediator-rbac.yaml and remediator-jobs-rbac.yaml grant and nothing else. The test is
-// the kubelet.
+// The Jobs of the steps on a real kube-apiserver with the real Job controller, under the rights of
+// manifests/remediator-rbac.yaml and remediator-jobs-rbac.yaml alone. The test plays the kubelet.
 #include <gmock/gmock.h>
 
 #include "core/kube/connection.h"
@@ -89,7 +88,7 @@ class JobsOnControlPlane : public ::testing::Test {
     EXPECT_LT(answer->status, 300) << answer->body;
     return parse_json(answer->body).value_or(Json());
   }
-  // The pod that the Job controller has made; null until then.
+  // The pod that the Job controller made; null before that.
   Json pod_of(const std::string& job) {
     const Json pods = must("GET", std::string(kPodsPath) + "?labelSelector=job-name%3D" + job);
     return pods["items"].empty() ? Json() : pods["items"][0];
@@ -121,7 +120,7 @@ class JobsOnControlPlane : public ::testing::Test {
             .permit = [] { return Status(); },
             .now = clock_.wall()};
   }
-  // Begins the step, ends its pod so, and watches the Job to its end.
+  // Begins the step, ends its pod with `code` and `words`, and watches the Job to its end.
   StepProgress run(StepAction& action, Step step, int code, const char* words) {
     intend(step, action);
     auto progress = action.begin(request());

@@ -1,5 +1,5 @@
-// The steps that are a Job on the node, with the fake API server and Jobs that a test leads by the
-// hand.
+// The steps that are a Job on the node, on the fake API server. The test plays the Job controller
+// and the kubelets.
 #include <gmock/gmock.h>
 
 #include "core/runtime/files.h"
@@ -23,7 +23,7 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// As `gpuward-exporter quarantine` and `nccl-pair` say it.
+// A failed check as `gpuward-exporter quarantine` and `nccl-pair` print it.
 CheckResult failed_check() {
   CheckResult result;
   result.check = "4-dcgm-diag-l4";
@@ -52,7 +52,7 @@ class JobSteps : public JobCluster {
     remediation_.severity = Severity::kReset;
     intend(Step::kGpuReset);
   }
-  // As the reconciler does before begin().
+  // Records the intent as the reconciler does before begin().
   void intend(Step step) {
     step_ = planned(step);
     remediation_.status.steps = {
@@ -73,7 +73,7 @@ class JobSteps : public JobCluster {
             .now = clock_.wall(),
             .ran = ran_of(remediation_, step_.step, clock_.wall())};
   }
-  // As the reconciler records it.
+  // Records the progress as the reconciler does.
   StepProgress recorded(const Result<StepProgress>& progress) {
     if (!progress) {
       ADD_FAILURE() << progress.error().message;
@@ -119,7 +119,7 @@ TEST_F(JobSteps, AreJobsOfOnePodOnTheNodeThatRunOnceAndTolerateOurTaintsAndTheCo
     EXPECT_EQ(spec["completions"], 1);
     EXPECT_EQ(spec["parallelism"], 1);
     EXPECT_EQ(spec["activeDeadlineSeconds"], step_.timeout / seconds(1));
-    // Such a Job does not start late on a kubelet that the API server cannot reach.
+    // A disruptive Job must not start late on a kubelet that the API server cannot reach.
     EXPECT_EQ(pod.contains("activeDeadlineSeconds"), is_disruptive(step));
     EXPECT_EQ(pod["containers"][0]["image"], "here/gpuward:1");
     EXPECT_EQ(job["metadata"]["annotations"]["gpuward.dev/remediation"], "gpu-01-ab-1");
@@ -183,7 +183,7 @@ TEST_F(JobSteps, MakeNothingIfTheyMayNot) {
   EXPECT_EQ(made(), 0U);
 }
 
-// The process died between the Job and its record: the next look finds it by its name.
+// The process died between the Job and its record. The next look finds the Job by its name.
 TEST_F(JobSteps, FindTheirJobAgainAfterACrash) {
   ASSERT_TRUE(action().begin(request()));
   end_with(0, "done");
@@ -200,8 +200,7 @@ TEST_F(JobSteps, TakeTheJobOfATryWhoseAnswerWasLostForTheirs) {
   EXPECT_EQ(watch().result, StepResult::kDone);
 }
 
-// The process died between the intent and the Job. gpuward
-// first reads again all that must be true.
+// The process died between the intent and the Job. gpuward first checks all conditions again.
 TEST_F(JobSteps, SayThatNothingWasDoneIfTheirJobWasNeverMade) {
   const auto progress = watch();
 
@@ -356,7 +355,7 @@ TEST_F(JobSteps, AResetWhoseCommandIsMissingHasResetNothing) {
   EXPECT_FALSE(has_treated(remediation_.status.steps[0]));
 }
 
-// So does gpuward-exporter of an image that is older than the command.
+// A gpuward-exporter of an image that is older than the command ends like this.
 TEST_F(JobSteps, AResetWhoseCommandIsNotKnownHasResetNothing) {
   begin();
   end_with(2, "The following arguments were not expected: gpu-reset");
@@ -431,7 +430,7 @@ TEST_F(JobSteps, AResetThatWasStoppedBeforeARestartIsDone) {
   EXPECT_EQ(watch().result, StepResult::kDone);
 }
 
-// Its creation was late, and the step was taken back meanwhile.
+// The Job was created late, after gpuward had withdrawn the step.
 TEST_F(JobSteps, TakeNoJobOfAnotherBootForTheirs) {
   begin();
   remediation_.status.steps[0].result = StepResult::kIntended;
@@ -496,7 +495,7 @@ TEST_F(JobSteps, AQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
   EXPECT_TRUE(needs_operator(progress));
 }
 
-// Under which the machine may have restarted: then nothing has come after the failure.
+// The machine may have restarted under the diagnostic. That restart did not come after the failure.
 TEST_F(JobSteps, ADiagnosticFailsInTheBootThatItIsFoundIn) {
   intend(Step::kQuarantineJob);
   begin();
@@ -592,7 +591,7 @@ class ResetByVendor : public JobSteps {
     policy.jobs = jobs;
     policy_.set(policy);
   }
-  // Nobody tries what is worse, and no Job is made.
+  // The step leaves the node to an operator, does not escalate, and makes no Job.
   void expect_held(const std::string& why) {
     const auto progress = begin();
     EXPECT_EQ(progress.result, StepResult::kFailed);

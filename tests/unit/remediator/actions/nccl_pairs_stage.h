@@ -1,5 +1,5 @@
-// Nodes at the step nccl-pairs, side by side: their Remediations, a fake API server, and Jobs that
-// a test leads by the hand. Base of the tests of that step.
+// Nodes at the step nccl-pairs: their Remediations, a fake API server, and Jobs whose controller
+// and kubelets the test plays. Base of the tests of that step.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -46,7 +46,8 @@ class NcclPairsStage : public JobCluster {
     policy_.set(policy);
   }
 
-  // A node whose job has died with those of the others, on its way to the step.
+  // Adds a node whose job failed together with those of the others and that has not reached the
+  // step.
   PairsMember& add_coming(const std::string& name, const std::string& jobs = "JobSet a/train") {
     kube_.create("/api/v1/nodes", fakes::ready_node(name));
     kube_.patch_status(
@@ -94,7 +95,7 @@ class NcclPairsStage : public JobCluster {
             .now = clock_.wall(),
             .ran = ran_of(member.remediation, Step::kNcclPairs, clock_.wall())};
   }
-  // As the reconciler does and records it.
+  // Looks as the reconciler does, and records the progress.
   StepProgress look(const std::string& name) {
     const auto progress = action_.watch(request(name));
     if (!progress) {
@@ -127,7 +128,7 @@ class NcclPairsStage : public JobCluster {
       return is_there && entry.second.remediation.open() && is_at_it(entry.first);
     });
   }
-  // Everybody looks, in turn.
+  // Each node that is at the step looks, in turn.
   void look_all(int times = 1, const std::string& but_for = {}) {
     for (int i = 0; i < times; ++i) {
       for (const auto& [name, member] : open_.members) {
@@ -136,11 +137,12 @@ class NcclPairsStage : public JobCluster {
       }
     }
   }
-  // All Jobs end as `passes` says of the two nodes of their test, until everybody has ended.
+  // Ends all Jobs with the result of `passes` for the two nodes of their test, until no node is at
+  // the step.
   void play(const std::function<bool(const std::string&, const std::string&)>& passes) {
     play_but_for({}, passes);
   }
-  // The same, but that one does not look, nor is waited for.
+  // Plays the same, but `absent` does not look and the loop does not wait for it.
   void play_but_for(const std::string& absent,
                     const std::function<bool(const std::string&, const std::string&)>& passes) {
     for (int i = 0; i < 100 && is_anybody_at_it(absent); ++i) {
@@ -154,7 +156,7 @@ class NcclPairsStage : public JobCluster {
     }
   }
 
-  // --- Jobs, as their controller and the kubelets see them.
+  // --- Jobs as their controller and the kubelets see them
   static std::string part_of(const Json& job) {
     return string_at(job["metadata"]["labels"], "gpuward.dev/part");
   }
@@ -190,7 +192,7 @@ class NcclPairsStage : public JobCluster {
     return nullptr;
   }
 
-  // The Job that runs on the node ends; by default as the program fails a pair.
+  // Ends the Job that runs on the node, by default with the result of a failed pair.
   void end_job(const std::string& node, int code,
                const std::string& words = R"({"check":"5-nccl-pair","status":"fail"})") {
     const Json job = running_job_on(node);
@@ -212,8 +214,8 @@ class NcclPairsStage : public JobCluster {
   MembersOpen open_;
   NcclPairsAction action_{api_, policy_, open_};
   PlannedStep step_ = planned(Step::kNcclPairs);
-  bool is_cut_off_ = false;  // somewhere, by a fault of the API
-  int lost_record_ = -1;     // number of the look after which the process dies
+  bool is_cut_off_ = false;  // by a fault of the API, at some request
+  int lost_record_ = -1;  // after this look the process dies before it records
   int looks_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// The step nccl-pairs: who leads, which Jobs are made, and by whose word each node goes on.
+// The step nccl-pairs: which node leads, which Jobs it makes, and which result decides about each
+// node.
 #include "tests/unit/remediator/actions/nccl_pairs_stage.h"
 
 namespace gpuward::remediator {
@@ -13,14 +14,14 @@ using ::testing::SizeIs;
 
 class NcclPairs : public NcclPairsStage {
  protected:
-  // Two nodes whose Jobs are made.
+  // Brings two nodes to the point where their Jobs exist.
   void begin_two() {
     add("gpu-01");
     add("gpu-02");
     look_all(3);
     ASSERT_THAT(running_jobs(), SizeIs(2));
   }
-  // gpu-02 fails with gpu-01 and is paused then; gpu-01 passes with gpu-03.
+  // gpu-02 fails with gpu-01 and is then paused. gpu-01 passes with gpu-03.
   void pass_while_the_culprit_is_paused() {
     for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
     look_all(3);
@@ -123,7 +124,7 @@ TEST_F(NcclPairs, WriteDownWhatTheyIntendBeforeAnyJobIsMade) {
   EXPECT_EQ(made(), 0U);
 }
 
-// The process died between the two Jobs, or before they were written down.
+// The process died between the two Jobs, or before it recorded them.
 TEST_F(NcclPairs, GoOnAfterACrashBetweenTheTwoJobs) {
   add("gpu-01");
   add("gpu-02");
@@ -195,8 +196,7 @@ TEST_F(NcclPairs, SayNothingOfTheNodesIfTheProgramCannotTell) {
   }
 }
 
-// A kubelet's last words are the end of both streams; the program logs before and after its
-// verdict.
+// The kubelet keeps the end of both output streams. The program logs before and after its verdict.
 TEST_F(NcclPairs, KeepTheVerdictOfTheProgramAndNotItsLog) {
   std::string log;
   for (int i = 0; i < 6; ++i)
@@ -220,7 +220,7 @@ TEST_F(NcclPairs, KeepTheEndOfWordsWithoutAVerdict) {
   begin_two();
 
   for (int i = 0; i < 2; ++i) {
-    // Cut in the middle of a character, wherever that is.
+    // The cut falls into the middle of a character in one of the two runs.
     std::string dots;
     for (int j = 0; j < 200; ++j) dots += "\u00b7";
     end_job("gpu-01", 139, "begins" + dots + (i == 0 ? "" : ".") + "\nSegmentation fault\n");
@@ -296,7 +296,7 @@ TEST_F(NcclPairs, CannotTestANodeWithoutAnAddress) {
   EXPECT_THAT(record("gpu-02").message, HasSubstr("gpu-01 has no InternalIP"));
 }
 
-// --- Who is there, and who is waited for.
+// --- Which nodes are there, and which ones the step waits for
 
 TEST_F(NcclPairs, AreDoneAtOnceForANodeThatFailedAlone) {
   add("gpu-01", "JobSet a/train");
@@ -325,7 +325,7 @@ TEST_F(NcclPairs, AreDoneIfTheOthersWereKeptOutByTheirOwnDiagnostics) {
       HasSubstr("gpu-02 (Held), which failed at the same time, failed their own diagnostics"));
 }
 
-// --- Nobody goes back untested because the others are not there any more.
+// --- No node returns untested because the others have left
 
 TEST_F(NcclPairs, AcquitNobodyBecauseTheOtherIsHeldForAnotherReason) {
   add("gpu-01");
@@ -470,7 +470,7 @@ TEST_F(NcclPairs, NeedAHumanWhenTheirTimeIsOver) {
   EXPECT_EQ(record("gpu-01").message, "not done in time: waiting for gpu-02 (Testing)");
 }
 
-// Budgets of one node at a time: the second gets no slot as long as the first is out.
+// The budgets allow one node at a time: the second gets no slot while the first is out.
 TEST_F(NcclPairs, SayAtOnceWhichBudgetTheyWaitForAndNeedAHumanWhenTheirTimeIsOver) {
   add("gpu-01");
   RemediationStatus& second = add_coming("gpu-02").remediation.status;
@@ -496,7 +496,7 @@ TEST_F(NcclPairs, EndTheirJobsWhenTheirTimeIsOverAndSayWhatIsKnown) {
   look_all(3);
   end_job("gpu-01", 0);
   end_job("gpu-02", 0);
-  look_all(2);  // the third is tested with the first by now
+  look_all(2);  // by now the first tests the third
   ASSERT_THAT(running_jobs(), SizeIs(2));
   clock_.advance(minutes(41));
 
@@ -528,7 +528,7 @@ TEST_F(NcclPairs, DoNotHangIfTheirLeaderDoesNotGoOn) {
   EXPECT_THAT(record("gpu-02").message, HasSubstr("not done in time: gpu-01 leads"));
 }
 
-// --- Who leads.
+// --- Which node leads
 
 TEST_F(NcclPairs, AreLedByTheSmallestName) {
   add("gpu-01");
@@ -586,7 +586,7 @@ TEST_F(NcclPairs, BeginAnewIfTheirLeaderIsCancelled) {
   EXPECT_TRUE(record("gpu-02").facts.contains(kPairTestsFact));
 }
 
-// Its Jobs may run on: nobody tests those nodes beside them.
+// The Jobs of the leader may still run, so no other node tests their nodes meanwhile.
 TEST_F(NcclPairs, WaitForTheJobsOfALeaderThatIsPaused) {
   for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
   look_all(3);
@@ -604,7 +604,7 @@ TEST_F(NcclPairs, WaitForTheJobsOfALeaderThatIsPaused) {
   EXPECT_EQ(made(), before + 2);
 }
 
-// Before its node goes back into service, whoever leads.
+// Any node that leads ends the Job before its node returns to service.
 TEST_F(NcclPairs, EndTheJobOnANodeThatIsTakenOut) {
   begin_two();
 
@@ -645,8 +645,8 @@ TEST_F(NcclPairs, TakeNoMoreThan64AtATime) {
   EXPECT_THAT(running_jobs(), SizeIs(16));
 }
 
-// Cut off at each of its requests, or after each of its looks: what comes of it is the same, and no
-// Job is made twice.
+// A fault cuts off one of the requests, or the process dies after one of the looks. The result
+// stays the same, and no Job is made twice.
 class NcclPairsCutOff : public NcclPairsStage, public ::testing::WithParamInterface<int> {
  protected:
   void play_and_expect_the_same() {

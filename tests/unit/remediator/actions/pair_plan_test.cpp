@@ -1,4 +1,4 @@
-// Which nodes are tested together next, and what follows from it.
+// Tests which nodes are tested together next, and which verdicts follow.
 #include "remediator/actions/pair_plan.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,8 @@ TEST(PairPlan, TakesEachThatNothingIsKnownOfToAGoodOneOfItsOwn) {
   EXPECT_THAT(plan.next, UnorderedElementsAre(Pair("gpu-00", "gpu-02"), Pair("gpu-01", "gpu-03")));
 }
 
-// What failed before anybody was known to be good needs no other test once its partner is.
+// A failed test from before any node was known to be good counts once the partner passes another:
+// no new test is needed.
 TEST(PairPlan, KnowsTheCulpritBySomethingThatIsFoundLater) {
   const auto plan = plan_pairs(nodes(3), {test_of("gpu-00", "gpu-01", PairResult::kFailed),
                                           test_of("gpu-01", "gpu-02", PairResult::kPassed)});
@@ -99,7 +100,7 @@ TEST(PairPlan, CannotTellWhichOfTwoItIs) {
                                          Pair("gpu-01", PairFinding::kUnknown)));
 }
 
-// A partner that has left since takes its word along with it no more than its fault.
+// A partner that has left keeps its weight: a pass with it acquits, a failure with it counts.
 TEST(PairPlan, KeepsWhatWasFoundWithANodeThatHasLeft) {
   const std::vector<PairTest> tests{test_of("gpu-00", "gpu-09", PairResult::kPassed),
                                     test_of("gpu-01", "gpu-09", PairResult::kFailed)};
@@ -120,7 +121,7 @@ TEST(PairPlan, EndsAtItsLongestRecord) {
   EXPECT_THAT(plan.verdicts, SizeIs(64));
 }
 
-// Two well nodes pass together; a pair with a culprit in it fails.
+// Two healthy nodes pass together. A pair with a culprit in it fails.
 TEST(PairPlan, FindsExactlyTheCulpritsHoweverManyTheyAre) {
   for (std::size_t count = 2; count <= 10; ++count) {
     const auto members = nodes(count);

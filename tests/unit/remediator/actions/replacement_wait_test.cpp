@@ -1,4 +1,4 @@
-// The wait for a replacement: which node counts, and for whom.
+// The wait for a replacement: which node counts, and for which Remediation.
 #include "remediator/actions/replacement_wait.h"
 
 #include <gmock/gmock.h>
@@ -79,7 +79,7 @@ class ReplacementWaitTest : public ::testing::Test {
                                   .is_bad = is_bad,
                                   .claims = std::move(claims)});
   }
-  // Goes on with what the last look has left in the facts.
+  // Looks with the facts that the last look returned.
   StepProgress look(milliseconds later = milliseconds(0)) {
     now += later;
     for (auto& [name, report] : reports.of) report.measured_at = now;
@@ -129,7 +129,7 @@ TEST_F(ReplacementWaitTest, CountsFromTheSecondInWhichTheEndWasIntended) {
   EXPECT_EQ(replacements.asked_since, kEndIntended - milliseconds(700));
 }
 
-// An autoscaler makes the node for the pods that the drain has evicted, long before an approval.
+// An autoscaler makes the node for the pods that the drain evicted, long before an approval.
 TEST_F(ReplacementWaitTest, CountsFromTheDrainIfThereWasOne) {
   remediation.status.steps.push_back(
       intended_step(Step::kDrain, Severity::kIsolate, kEndIntended - minutes(40), {}));
@@ -139,7 +139,7 @@ TEST_F(ReplacementWaitTest, CountsFromTheDrainIfThereWasOne) {
   EXPECT_EQ(replacements.asked_since, kEndIntended - minutes(40) - milliseconds(700));
 }
 
-// The claim is not in the API server before the next look.
+// The claim reaches the API server only before the next look.
 TEST_F(ReplacementWaitTest, IsNotDoneAtTheFirstLookEvenWithoutASoak) {
   step.soak = milliseconds(0);
   joins(a_gpu_node("gpu-07"));
@@ -278,7 +278,7 @@ TEST_F(ReplacementWaitTest, LeavesANodeThatCountsForAnother) {
   EXPECT_EQ(counted(), "gpu-08");
 }
 
-// Two have begun to count it at the same moment, each without knowing of the other.
+// Two Remediations began to count the node at the same moment, each unaware of the other.
 TEST_F(ReplacementWaitTest, OfTwoThatCountTheSameNodeOneStays) {
   joins(a_gpu_node("gpu-07"));
   (void)look();
@@ -293,7 +293,7 @@ TEST_F(ReplacementWaitTest, OfTwoThatCountTheSameNodeOneStays) {
   EXPECT_EQ(counted(), "");
 }
 
-// What the caches know may be old.
+// The caches may be out of date.
 TEST_F(ReplacementWaitTest, IsNeverDoneWithANodeThatCountsForAnotherByThen) {
   joins(a_gpu_node("gpu-07"));
   (void)look();

@@ -1,4 +1,4 @@
-// The step `restart-job`: with real programs, and by the means of each kind.
+// The step `restart-job`: with real programs, and with the API of each kind of job.
 #include "remediator/actions/restart_job_action.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class RestartJobActionTest : public DrainCluster {
         intended_step(Step::kRestartJob, Severity::kReboot, now_, {})};
     calls("exit 0");
   }
-  // The program notes what it is told and goes on so.
+  // The program keeps its input in the file `told`, then runs `then`.
   void calls(const std::string& then) {
     step_.program = {"/bin/sh", "-c", "cat >> '" + (folder_ / "told").string() + "'; " + then};
   }
@@ -45,7 +45,7 @@ class RestartJobActionTest : public DrainCluster {
   }
   StepProgress begin() { return action_.begin(request()).value_or(StepProgress{}); }
   StepProgress watch() { return action_.watch(request()).value_or(StepProgress{}); }
-  // Begins it and looks until it is over.
+  // Begins the step and looks until it has ended.
   StepProgress run() {
     StepProgress progress = begin();
     EXPECT_TRUE(support::wait_until(
@@ -96,7 +96,7 @@ TEST_F(RestartJobActionTest, AProgramThatHangsIsEnded) {
   EXPECT_EQ(run().result, StepResult::kFailed);
 }
 
-// Other nodes wait for the worker that looks after this one.
+// Other nodes wait for the worker that looks at this one.
 TEST_F(RestartJobActionTest, HoldsUpNobodyWhileTheProgramRuns) {
   step_.program = {"/bin/sleep", "1000"};
 
@@ -107,7 +107,7 @@ TEST_F(RestartJobActionTest, HoldsUpNobodyWhileTheProgramRuns) {
   EXPECT_EQ(progress.message, "/bin/sleep runs");
 }
 
-// The step's time begins with its intent, the program's a little later.
+// The step's time begins with its intent, the program's time a little later.
 TEST_F(RestartJobActionTest, AProgramThatStillRunsAfterTheStepsTimeIsEnded) {
   step_.program = {"/bin/sleep", "1000"};
   ASSERT_EQ(begin().result, StepResult::kRunning);
@@ -153,8 +153,8 @@ TEST_F(RestartJobActionTest, WaitsWhileNothingMayBeChanged) {
   EXPECT_EQ(told(), "");
 }
 
-// Without a program, on the jobs of a fake cluster. What becomes of one of them is tested with the
-// restarter.
+// The step without a program, on the jobs of a fake cluster. job_restarter_test covers each single
+// job.
 class RestartOfJobsTest : public RestartJobActionTest {
  protected:
   RestartOfJobsTest() {
@@ -172,7 +172,7 @@ class RestartOfJobsTest : public RestartJobActionTest {
     now_ += std::chrono::minutes(1);
   }
   StepRecord& step_record() { return remediation_.status.steps[1]; }
-  // As the reconciler writes it down.
+  // Records the progress as the reconciler does.
   StepProgress taken(const Result<StepProgress>& progress) {
     step_record().result = progress->result;
     step_record().facts = progress->facts;
@@ -186,7 +186,7 @@ class RestartOfJobsTest : public RestartJobActionTest {
   StepProgress begin() { return taken(action_.begin(request())); }
   StepProgress watch() {
     StepProgress progress = taken(action_.watch(request()));
-    // What is intended is in the record now.
+    // The record now has the intent, so the next look acts.
     if (progress.look_again == std::chrono::milliseconds(0))
       progress = taken(action_.watch(request()));
     return progress;
@@ -260,7 +260,7 @@ TEST_F(RestartOfJobsTest, RestartsNothingASecondTime) {
   EXPECT_TRUE(all_run());
 }
 
-// A process has died before it could write down who restarts the jobs: nothing was done.
+// A process died before it could record that it restarts the jobs. Nothing was done.
 TEST_F(RestartOfJobsTest, AreIntendedAnewIfNothingWasDone) {
   EXPECT_EQ(watch().result, StepResult::kIntended);
   EXPECT_TRUE(all_run());
@@ -307,7 +307,7 @@ TEST_F(RestartOfJobsTest, AreResumedIfTheStepIsLeft) {
   EXPECT_TRUE(action_.abandon(request())) << "it may be repeated";
 }
 
-// Also if the answer would be the same again: gpuward leaves no job suspended.
+// The API server would refuse again, but gpuward leaves no job suspended.
 TEST_F(RestartOfJobsTest, AreNotGivenUpIfTheyCannotBeResumed) {
   (void)begin();
   (void)watch();

@@ -1,4 +1,4 @@
-// The steps reboot and verify on nodes made by hand.
+// The steps reboot and verify on nodes that the tests build by hand.
 #include <gmock/gmock.h>
 
 #include "core/runtime/clock.h"
@@ -158,7 +158,7 @@ TEST_F(Reboot, WaitsIfItIsNotAcceptedNow) {
   }
 }
 
-// Worse harm would not help where only the right is missing.
+// A more disruptive step would not help if only the right is missing.
 TEST_F(Reboot, GivesWhatSaysNothingOfTheMachineToAHuman) {
   for (const ErrorKind kind :
        {ErrorKind::kForbidden, ErrorKind::kUnauthenticated, ErrorKind::kNotFound}) {
@@ -177,8 +177,8 @@ TEST_F(Reboot, IsDoneWhenTheNodeIsReadyInAnotherBoot) {
   EXPECT_EQ(watch(a_node("boot-2")).result, StepResult::kDone);
 }
 
-// The process may have died before the call: the step does not wait for a restart that it may never
-// have requested.
+// The process may have died before the call. The step does not wait for a restart that gpuward may
+// never have requested.
 TEST_F(Reboot, SaysOnlyOfAnAcceptedRestartThatItIsWaitedFor) {
   EXPECT_THAT(watch(a_node("boot-1")).message,
               HasSubstr("restart requested, response unknown; the"));
@@ -232,7 +232,7 @@ TEST_F(Verify, IsDoneAfterTheSoakWithoutABreak) {
   EXPECT_EQ(progress.result, StepResult::kDone);
 }
 
-// None of them is seen at any look.
+// No look happens during any of these breaks.
 TEST_F(Verify, BeginsAgainAfterABreakBetweenTwoLooks) {
   const WallTime well = kBegun + minutes(1);
   report(Severity::kNone, well);
@@ -281,7 +281,7 @@ TEST_F(Verify, TakesNothingForHealthThatIsNone) {
   EXPECT_THAT(look(now).message, HasSubstr("fires"));
 }
 
-// No exporter reads GPUs meanwhile, and the upgrade is not the node's fault.
+// No exporter reads GPUs during the upgrade, and the upgrade is not the node's fault.
 TEST_F(Verify, HasNoLessTimeBecauseOfAnUpgradeOfTheDriver) {
   kube::Node node = a_node("boot-2");
   const auto look_at = [&] {
@@ -302,7 +302,7 @@ TEST_F(Verify, HasNoLessTimeBecauseOfAnUpgradeOfTheDriver) {
   EXPECT_TRUE(look_at().runs_clock) << "it is healthy all the same";
 }
 
-// What a cloud announces for next week is no fault, nor is what is only recorded.
+// An announcement of a cloud for next week is not a fault, and neither is a recorded warning.
 TEST_F(Verify, IsNotHeldUpByWhatIsAnnouncedNorByAMonitorAlertOfANodeThatIsMaintained) {
   const WallTime now = kBegun + minutes(1);
   report(Severity::kNone, now);
@@ -320,7 +320,7 @@ TEST_F(Verify, IsNotHeldUpByWhatIsAnnouncedNorByAMonitorAlertOfANodeThatIsMainta
   EXPECT_THAT(look(now).message, HasSubstr("healthy since"));
 }
 
-// Both soak at the same time: else the time-out of verify might end before.
+// Both soak at the same time. Otherwise the time-out of verify might end first.
 TEST_F(Verify, WaitsAfterItsSoakForTheEndOfTheHistoryOfTheMachine) {
   const WallTime well = kBegun + minutes(1);
   remediation.alerts.push_back(
@@ -340,7 +340,7 @@ TEST_F(Verify, WaitsAfterItsSoakForTheEndOfTheHistoryOfTheMachine) {
   EXPECT_EQ(look(well + minutes(11), progress.facts).result, StepResult::kDone);
 }
 
-// The node of a machine that was ended does not come back.
+// The node of a machine that gpuward ended does not come back.
 TEST_F(Verify, IsOfAnotherNodeOnceTheMachineIsGone) {
   report(Severity::kNone, kBegun);
   StepRecord end;

@@ -1,4 +1,4 @@
-// The step `terminate` on a cluster in memory, with a provider led by the hand.
+// The step `terminate` on a cluster in memory, with a scripted provider.
 #include "remediator/actions/terminate_action.h"
 
 #include "remediator/model/step_call.h"
@@ -56,7 +56,7 @@ class TerminateActionTest : public DrainCluster {
             .now = clock_.wall()};
   }
   void recorded(StepRecord record) { remediation_.status.steps.push_back(std::move(record)); }
-  // As the reconciler looks and records it.
+  // Looks and records as the reconciler does.
   StepProgress look() {
     StepRequest now = request();
     now.facts = remediation_.status.steps.back().facts;
@@ -93,7 +93,7 @@ TEST_F(TerminateActionTest, AsksForTheEndOfTheMachineThatTheNodeRanOnAtTheIntent
   EXPECT_EQ(provider_.asked[0].provider_id, node_.provider_id);
   ASSERT_TRUE(provider_.asked[0].owner);
   EXPECT_EQ(provider_.asked[0].owner->name, "claim-1");
-  // Later there is no Node to read it from.
+  // At a later look the Node may be gone, so the step reads these from its facts.
   kube::Node remembered;
   remembered.meta.name = "gpu-01";
   const StepRequest later{.remediation = remediation_,
@@ -115,7 +115,7 @@ TEST_F(TerminateActionTest, IsDoneWhenTheMachineIsGoneAndTheNodeWithIt) {
   EXPECT_THAT(with_node->message, HasSubstr("waiting for the Node to be deleted"));
   kube_.remove("/api/v1/nodes/gpu-01");
   EXPECT_EQ(action_.watch(request())->result, StepResult::kDone);
-  kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));  // another one of that name
+  kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));  // another node of the same name
   EXPECT_EQ(action_.watch(request())->result, StepResult::kDone);
   provider_.is = fail(ErrorKind::kUnavailable, "no answer");
   EXPECT_EQ(action_.watch(request())->result, StepResult::kRunning) << "that proves nothing";
@@ -139,7 +139,7 @@ TEST_F(TerminateActionTest, RemembersWhetherTheCallWasAccepted) {
   EXPECT_EQ(action_.begin(request())->facts.at(kCallFact), "none");
 }
 
-// An answer that it runs may be of before the call.
+// The answer that the machine runs may be older than the call.
 TEST_F(TerminateActionTest, PassesTheGuardsAnewIfTheCallHasNotArrivedForLong) {
   provider_.is = Fate::kRuns;
   recorded(intended_step(Step::kTerminate, Severity::kIsolate, clock_.wall(), request().facts));

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// `count` new Remediations at `at`, from number `first` on, in a cluster of `nodes`.
+// Adds `count` new Remediations at `at`, from number `first` on, in a cluster of `nodes`.
 Ledger with_arrivals(Ledger ledger, int first, int count, WallTime at = kToday,
                      std::size_t nodes = 10) {
   for (int n = first; n < first + count; ++n)
@@ -53,7 +53,7 @@ TEST(Breaker, CountsNodesAndNotRepeats) {
   EXPECT_FALSE(ledger.breaker.open);
 }
 
-// After a restart all open Remediations are told again.
+// After a restart the informers deliver all open Remediations again.
 TEST(Breaker, DoesNotTakeOldRemediationsForNewOnes) {
   Ledger ledger;
   for (int n = 0; n < 50; ++n)

@@ -12,7 +12,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using ::testing::HasSubstr;
 
-// So many slots one after the other, until one is refused.
+// Takes one slot after the other until one is refused, and returns how many it took.
 int slots_given(const Fleet& fleet, const BudgetLimits& limits, Impact impact) {
   Ledger ledger;
   int given = 0;
@@ -77,7 +77,8 @@ TEST(Budgets, SayWhoseLimitItIsAndTheNumbers) {
   EXPECT_FALSE(refused->retry_after);
 }
 
-// Half of the nodes are put elsewhere by `move`; one of the first half holds a slot.
+// `move` puts each half of the nodes into a place of its own. One node of the first half holds a
+// slot.
 void expect_own_limit(const BudgetLimits& limits, const std::string& guard,
                       const std::function<void(Place&, bool)>& move) {
   Fleet fleet = fleet_of(20);
@@ -119,7 +120,7 @@ TEST(Budgets, LimitNoRackIfNoneIsNamed) {
   EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Impact::kDisrupt)), "");
 }
 
-// The others stay at what all pools have.
+// The other pools keep the limits that all pools have.
 TEST(Budgets, AreThoseOfItsOwnInAPoolThatHasAny) {
   BudgetLimits limits = without_limits();
   limits.pool.at_once = limits.cordoned = {1, 0};
@@ -219,7 +220,7 @@ TEST(Budgets, GiveTheSlotAgainOnceItWasGivenBack) {
   EXPECT_EQ(guard_of(without_slot(ledger, "r0"), fleet, {}, request_for(1, Impact::kDisrupt)), "");
 }
 
-// Terminations one after the other, each slot given back at once; when the next may begin.
+// Terminates one node after the other and returns each slot at once; says when the next may start.
 class Terminations : public ::testing::Test {
  protected:
   void terminate(int n, WallTime at) {
@@ -269,7 +270,7 @@ TEST_F(Terminations, BindNoDisruptions) {
 TEST_F(Terminations, AreNotFreedByDeletingRemediations) {
   terminate(0, kToday);
   terminate(1, kToday);
-  // Nothing but starts is left of r0 and r1: there is no Remediation to delete.
+  // The ledger keeps only the starts of r0 and r1: there is no Remediation to delete.
   EXPECT_TRUE(ledger_.slots.empty());
   EXPECT_TRUE(next(kToday + minutes(1)));
 }
@@ -367,7 +368,7 @@ TEST(Budgets, KeepAPoolAtItsMinimumOfHealthyNodes) {
   EXPECT_EQ(guard_of({}, fleet, limits, request_for(0, Impact::kCordon)), "budget.min-healthy");
 }
 
-// Held without a replacement: its Node is gone, and its slot is not.
+// The node is held without a replacement. Its Node is gone, but its slot is still taken.
 TEST(Budgets, CountAMachineThatIsGoneAsMissingCapacity) {
   BudgetLimits limits = without_limits();
   limits.min_healthy = {0, 60};

@@ -1,5 +1,5 @@
 // Censuses and requests for the tests of the budgets: nodes n0, n1, ... with UIDs u0, u1, ..., each
-// ready and well, and Remediations r0, r1, ... of theirs.
+// ready and healthy, and their Remediations r0, r1, ...
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ inline const WallTime kToday = WallTime(std::chrono::hours(500'000));
 inline std::string uid_of(int n) { return "u" + std::to_string(n); }
 inline std::string remediation_of(int n) { return "r" + std::to_string(n); }
 
-// One pool "p" in one zone "z", in no rack.
+// All nodes are in the pool "p" and the zone "z", and in no rack.
 inline Fleet fleet_of(int nodes) {
   Fleet fleet;
   for (int n = 0; n < nodes; ++n) {
@@ -37,14 +37,14 @@ inline Ledger with_taken(const Ledger& ledger, const Fleet& fleet, int n, Impact
   return with_slot(ledger, slot_for(ledger, fleet, request_for(n, impact), at));
 }
 
-// The guard that refuses, or "".
+// Returns the guard that refuses, or "".
 inline std::string guard_of(const Ledger& ledger, const Fleet& fleet, const BudgetLimits& limits,
                             const SlotRequest& request, WallTime now = kToday) {
   const auto refused = refuse_slot(ledger, fleet, limits, request, now);
   return refused ? refused->guard : "";
 }
 
-// No limit but the one that a test sets.
+// Returns limits that refuse nothing. A test sets the one that it needs.
 inline BudgetLimits without_limits() {
   constexpr Share kAll{1000, 0};
   BudgetLimits limits;

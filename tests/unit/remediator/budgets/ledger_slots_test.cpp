@@ -1,4 +1,4 @@
-// The budgets as the reconciler asks them, over the real ledger in the fake API server.
+// The budgets as the reconciler asks for slots, over the real ledger in the fake API server.
 #include "remediator/budgets/ledger_slots.h"
 
 #include "remediator/model/announced.h"
@@ -39,7 +39,7 @@ class LedgerSlotsTest : public ClusterTest {
     ADD_FAILURE() << "no remediation of " << name;
     return {};
   }
-  // Its record says what became of the call.
+  // Adds the step to the record with the outcome of its call.
   void record(const Remediation& remediation, Step step, Call call) {
     Remediation one = *replica_->store.read(remediation.name);
     one.status.steps.push_back(
@@ -62,7 +62,7 @@ class LedgerSlotsTest : public ClusterTest {
   void hear_remediations() {
     replica_->view.informers().note_heard(Informer::kRemediations, clock_.steady());
   }
-  // By what the informers have heard so far.
+  // Asks with the view that the informers have built so far.
   std::optional<SlotRefusal> ask_by_view(const Remediation& remediation, Step step) {
     const auto answer = slots_over_->take(remediation, node(remediation.node), step);
     EXPECT_TRUE(answer) << answer.error().message;
@@ -103,10 +103,10 @@ TEST_F(LedgerSlotsTest, GiveTheLastSlotOfAPoolToOneOnly) {
 
   ASSERT_TRUE(refusal);
   EXPECT_THAT(refusal->guard, HasSubstr("budget."));
-  EXPECT_FALSE(ask(first, Step::kReboot));  // what it has, it keeps
+  EXPECT_FALSE(ask(first, Step::kReboot));  // it keeps the slot that it has
 }
 
-// The steps are those of what is announced, as the decision has them.
+// The Remediation has the steps of the announced maintenance.
 TEST_F(LedgerSlotsTest, GrantTheTaintOfAMaintenanceIfItsCordonHasToWait) {
   Policy policy;
   policy.mode = Mode::kFull;
@@ -159,7 +159,8 @@ TEST_F(LedgerSlotsTest, TakeNoMachineTwiceInAWeekForTheSameRemedy) {
   EXPECT_FALSE(ask(again, Step::kReboot));
 }
 
-// Simulated, seed 8719: the first was deleted, and the next one took its restart for its own.
+// Simulated, seed 8719: the first was deleted, and the next one took the first one's restart for
+// its own.
 TEST_F(LedgerSlotsTest, TakeARestartFromBeforeTheRemediationForAnothersThatHadItsName) {
   Remediation first = opened("gpu-01");
   first.created = clock_.wall();
@@ -186,7 +187,7 @@ TEST_F(LedgerSlotsTest, TakeARestartForTheirOwnIfTheClockIsBehindTheApiServers) 
   EXPECT_FALSE(ask(own, Step::kReboot));
 }
 
-// A lemon is told by its GPUs, in whatever machine they are put.
+// The GPUs identify a lemon, even if they move to another machine.
 TEST_F(LedgerSlotsTest, TakeNoGpuTwiceInAWeekForTheSameRemedyWhereverItIs) {
   Remediation first = opened("gpu-01"), second = opened("gpu-02"), third = second;
   first.status.gpus = {"1650", "1651"};
@@ -204,7 +205,8 @@ TEST_F(LedgerSlotsTest, TakeNoGpuTwiceInAWeekForTheSameRemedyWhereverItIs) {
   EXPECT_FALSE(ask(third, Step::kReboot));
 }
 
-// What was refused, withdrawn, or never called because the process died, is no treatment.
+// A call that was refused, withdrawn or never made because the process died does not count as a
+// treatment.
 TEST_F(LedgerSlotsTest, CountNothingAgainstAMachineThatWasNotAccepted) {
   const Remediation first = opened("gpu-01");
   ASSERT_FALSE(ask(first, Step::kReboot));
@@ -238,7 +240,7 @@ TEST_F(LedgerSlotsTest, WaitForARestartOfWhichNobodyKnowsWhetherItComes) {
   EXPECT_FALSE(ask(again, Step::kReboot));
 }
 
-// A reset that did not last is followed by a reboot, and that one counts for itself.
+// A reboot follows a reset that did not last. Each of the two counts separately.
 TEST_F(LedgerSlotsTest, CountResetsAndRebootsOfAMachineApart) {
   const Remediation first = opened("gpu-01");
   ASSERT_FALSE(ask(first, Step::kGpuReset));
@@ -349,7 +351,7 @@ TEST_F(LedgerSlotsTest, GiveNothingIfTheLedgerIsGone) {
   EXPECT_FALSE(slots_over_->take(first, node(), Step::kDrain));
 }
 
-// A watch may be dead: the fleet may look otherwise by now.
+// A watch may be dead, and the fleet may have changed meanwhile.
 TEST_F(LedgerSlotsTest, GiveNothingByAViewThatIsOlderThan30Seconds) {
   const Remediation first = opened("gpu-01");
   hear_nodes();
@@ -403,7 +405,7 @@ TEST_F(LedgerSlotsTest, DeleteRemediationsThatWereClosedLongAgoAndNoOthers) {
 
   ASSERT_TRUE(slots_over_->keep());
   catch_up(*replica_);
-  ASSERT_TRUE(reconcile());  // it lets its own record go
+  ASSERT_TRUE(reconcile());  // the replica deletes its own record
 
   ASSERT_EQ(remediations().size(), 1U);
   EXPECT_EQ(remediations()[0].node, "gpu-02");

@@ -35,7 +35,7 @@ kube::ApiOptions ledger_api_options() {
   return options;
 }
 
-// A process: its own client and store.
+// One process: its own client and store.
 struct LedgerUser {
   LedgerUser(fakes::FakeKube& kube, Clock& clock)
       : client(kube),
@@ -47,7 +47,7 @@ struct LedgerUser {
   LedgerStore store;
 };
 
-// Something happens while the answer to the next GET is on its way.
+// Calls `meanwhile` while the answer to the next GET is on its way.
 class LateAnswers final : public http::Client {
  public:
   explicit LateAnswers(http::Client& inner) : inner_(inner) {}
@@ -73,7 +73,7 @@ class LedgerStoreTest : public ::testing::Test {
     EXPECT_TRUE(mine_.store.begin([] { return Ledger(); }));
     kube_.clear_requests();
   }
-  // Takes a slot as the reconciler does: asked and taken in one change.
+  // Asks for a slot and takes it in one change, as the reconciler does.
   LedgerStore::Change taking(int n, Impact impact = Impact::kDisrupt) {
     return [this, n, impact](Ledger& ledger) -> Status {
       const SlotRequest request = request_for(n, impact);
@@ -118,7 +118,7 @@ TEST_F(LedgerStoreTest, KeepsTheWindowsOverARestart) {
   EXPECT_THAT(third.error().message, HasSubstr("2 of 2 allowed terminations"));
 }
 
-// As `etcdctl snapshot restore` leaves it: the same UID, an older text, another version.
+// `etcdctl snapshot restore` leaves the same UID, an older text and another version.
 TEST_F(LedgerStoreTest, IsNotBelievedIfItHasGoneBackToABackup) {
   std::string said;
   LedgerStore store(mine_.api,
@@ -169,7 +169,7 @@ TEST_F(LedgerStoreTest, OpensNoBreakerThatAnOperatorHasClosedSinceARestoreWasNot
   EXPECT_TRUE(yours_.store.read()->breaker.open);
 }
 
-// Deleted, or of after the backup that was restored.
+// The ledger was deleted, or made after the backup that was restored.
 TEST_F(LedgerStoreTest, IsMadeWithAnOpenBreakerIfOneWasSeenBefore) {
   ASSERT_TRUE(mine_.store.read());
   kube_.remove(kLedger);
@@ -191,7 +191,7 @@ TEST_F(LedgerStoreTest, OfTheVersionBeforeOrMadeAnewHasNotGoneBack) {
   EXPECT_EQ(kube_.get(kLedger)["data"]["writes"], "1");
 }
 
-// The other one is quicker, each time that we have read and not yet written.
+// The other process writes first, after this one has read and before it writes.
 TEST_F(LedgerStoreTest, GivesTheLastSlotToOneOfTwoThatRace) {
   bool is_raced = false;
   const auto lost = mine_.store.change([&](Ledger& ledger) {
@@ -208,7 +208,7 @@ TEST_F(LedgerStoreTest, GivesTheLastSlotToOneOfTwoThatRace) {
   EXPECT_THAT(ledger.starts, SizeIs(1));
 }
 
-// The first leader is about to make it: nothing is lost, and there is nothing to report.
+// The first leader is about to make the ledger. Nothing is lost, and there is nothing to report.
 TEST(LedgerStoreFirst, IsNoLossIfNoLedgerWasEverSeen) {
   fakes::FakeClock clock(fakes::FakeClock::Mode::kAutoAdvance);
   fakes::FakeKube kube(clock);
@@ -226,7 +226,7 @@ TEST(LedgerStoreFirst, IsNoLossIfNoLedgerWasEverSeen) {
   EXPECT_EQ(store.change(same).error().kind, ErrorKind::kNotFound);
 }
 
-// Another thread of this process makes it just after this one has read that there is none.
+// Another thread of this process makes the ledger just after this one found none.
 TEST(LedgerStoreFirst, IsNoLossIfItIsMadeMeanwhile) {
   fakes::FakeClock clock(fakes::FakeClock::Mode::kAutoAdvance);
   fakes::FakeKube kube(clock);
@@ -455,7 +455,7 @@ TEST_F(LedgerStoreTest, KeepsTaintsInAKeyOfTheirOwn) {
   EXPECT_FALSE(kube_.get(kLedger)["data"].contains("taints"));
 }
 
-// It reads and writes the ledger's own text, and carries the rest along.
+// The version before reads and writes only the ledger's own text, and preserves the rest.
 TEST_F(LedgerStoreTest, LosesNoTaintToTheVersionBefore) {
   fleet_ = fleet_of(20);
   ASSERT_TRUE(mine_.store.change(taking(0, Impact::kTaint)));

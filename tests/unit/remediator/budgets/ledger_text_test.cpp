@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Names as long as they are on EC2, eighteen nodes a rack.
+// Names are as long as on EC2. A rack has eighteen nodes.
 std::string long_node(int n) {
   return "ip-10-" + std::to_string(100 + n % 100) + "-" + std::to_string(100 + n / 100) +
          "-200.us-west-2.compute.internal";
@@ -61,7 +61,7 @@ TEST(LedgerText, GivesBackWhatItWasGiven) {
   EXPECT_EQ(decode_ledger(encode_ledger({}).value()).value(), Ledger());
 }
 
-// 5,000 nodes at the default limits: 500 cordoned or worse, 250 of them disrupted; a month's
+// 5,000 nodes at the default limits: 500 nodes hold a slot, 250 of them are disrupted; a month of
 // attempts; as many starts as two weeks of the worst fleets in print would bring.
 TEST(LedgerText, IsFarUnderAMebibyteForFiveThousandNodes) {
   EXPECT_LT(encode_ledger(crowded(500, 500, 600, 501)).value().size(), 512U << 10U);
@@ -128,7 +128,7 @@ class LedgerLines : public ::testing::Test {
   const std::vector<std::string> whole_ = lines_of(encode_ledger(crowded(1, 1, 1, 1)).value());
 };
 
-// Cut off anywhere, or by a line.
+// The text is cut at each byte, lacks one line, or has one line twice.
 TEST_F(LedgerLines, ThatAreNotAllThereAreNoLedger) {
   const std::string text = joined(whole_);
   ASSERT_TRUE(decode_ledger(text));
@@ -144,8 +144,8 @@ TEST_F(LedgerLines, ThatAreNotAllThereAreNoLedger) {
   }
 }
 
-// Each word of each line once missing (but for one of a list), once too many, once nonsense where
-// it is no free text.
+// Each line has one word too many once. Each word after the first is invalid once, and missing
+// once.
 TEST_F(LedgerLines, WithAWordThatIsNotRightAreNoLedger) {
   int broken = 0;
   for (std::size_t i = 0; i < whole_.size(); ++i) {
@@ -166,7 +166,7 @@ TEST_F(LedgerLines, WithAWordThatIsNotRightAreNoLedger) {
   EXPECT_EQ(broken, 1 + 4 + 5 + 5 + 4 + 4 + 5 + 1);
 }
 
-// Read leniently, a rack without a name would be no rack, and its limit nobody's.
+// A lenient reader would take a rack without a name for no rack, and would skip its limit.
 TEST_F(LedgerLines, ThatAreWrittenOtherwiseAreNoLedger) {
   const std::string text = joined(whole_);
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -207,7 +207,7 @@ TEST(LedgerText, KeepsTaintsInATextOfTheirOwn) {
   ledger.taints[2].node_uid = "%2d \x7f";
   EXPECT_EQ(decode_taints(encode_taints(ledger)).value(), ledger.taints);
   EXPECT_EQ(decode_taints(encode_taints({})).value(), std::vector<Slot>());
-  // The version before reads the ledger's own text, and refuses what it does not know.
+  // The version before reads only the ledger's own text, and refuses fields that it does not know.
   EXPECT_EQ(encode_ledger(ledger).value(), encode_ledger({}).value());
 }
 

@@ -15,7 +15,7 @@ using ::testing::SizeIs;
 
 const WallTime kNoon = kToday + hours(12);
 
-// r0 was disrupting its node since kToday; its node is drained.
+// r0 has disrupted its node since kToday. The node is drained.
 class Settling : public ::testing::Test {
  protected:
   Settling() {
@@ -117,7 +117,7 @@ TEST_F(Settling, FreesTheTaintsOfClosedRemediations) {
   EXPECT_EQ(after.taints[0].remediation, "r1");
 }
 
-// A version that took no slots for taints has put them on.
+// A version that took no slots for taints has set these taints.
 TEST(RecordedTaints, GetTheSlotsThatTheyLack) {
   std::vector<SpentRecord> records = two_records();
   for (SpentRecord& record : records) record.steps = {{Impact::kTaint, {}, kToday}};

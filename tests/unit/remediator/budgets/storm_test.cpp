@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::minutes;
 
-// `hit` of `nodes` got the code, one every `apart`.
+// `hit` of `nodes` get an alert with the code, one every `apart`.
 Fleet fleet_hit(int nodes, int hit, minutes apart, const std::string& code = "Xid79") {
   Fleet fleet = fleet_of(nodes);
   for (int n = 0; n < hit; ++n) fleet.nodes[uid_of(n)].alerts.push_back({code, kToday + apart * n});

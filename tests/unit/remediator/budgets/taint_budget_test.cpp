@@ -1,5 +1,5 @@
-// The budget of taints: how many nodes of a pool and of the cluster may be tainted, and who comes
-// first where not all may.
+// The budget of taints: how many nodes of a pool and of the cluster may be tainted, and which come
+// first if not all may.
 #include <gmock/gmock.h>
 
 #include "remediator/budgets/breaker.h"
@@ -22,7 +22,7 @@ BudgetLimits only_taints(Share share) {
   return limits;
 }
 
-// An unhealthy node that has been refused once.
+// Makes the node unhealthy and refused once.
 void let_wait(Fleet& fleet, int n, Severity severity, bool confirmed = false) {
   FleetNode& node = fleet.nodes[uid_of(n)];
   node.severity = severity;
@@ -118,7 +118,7 @@ TEST(TaintBudget, AStormStopsTaintsInsteadOfSpendingThem) {
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->guard, "budget.storm");
   EXPECT_THAT(refused->message, HasSubstr("GpuEcc fired on 100 nodes"));
-  fleet.nodes[uid_of(1)].tainted = true;  // before the storm was one
+  fleet.nodes[uid_of(1)].tainted = true;  // before the storm began
   EXPECT_EQ(guard_of({}, fleet, {}, tainted(request_for(1, kTaint))), "");
 }
 
@@ -163,10 +163,10 @@ TEST(TaintBudget, LeavesRoomForNobodyThatCannotUseIt) {
   ledger = with_taken(ledger, fleet, 1, kTaint);
   ledger = with_taken(ledger, fleet, 10, kTaint);
   BudgetLimits limits = only_taints({0, 20});
-  let_wait(fleet, 2, Severity::kIsolate);  // its pool is spent
+  let_wait(fleet, 2, Severity::kIsolate);  // its pool has no slot left
   let_wait(fleet, 11, Severity::kReset);
   EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(11, kTaint)), "");
-  // Nor for one that has its slot already.
+  // A node that already has its slot needs no room either.
   ledger = without_slot(ledger, remediation_of(1));
   ledger = with_taken(ledger, fleet, 2, kTaint);
   EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(11, kTaint)), "");

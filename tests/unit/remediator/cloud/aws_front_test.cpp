@@ -1,6 +1,6 @@
-// What AWS answers on its bad days, on moto behind a front that answers so (tests/support/
-// aws_front.h): lifecycle hooks, throttling, no capacity, lost answers, keys that have ended, and
-// rights that a condition takes away.
+// Failures of AWS, on moto behind a front that answers as AWS does on its bad days
+// (tests/support/aws_front.h): lifecycle hooks, throttling, no capacity, lost answers, expired
+// keys, and rights that a condition removes.
 #include "tests/support/aws_front.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ const AwsRefusal kThrottled{503, "RequestLimitExceeded", "Request limit exceeded
 const AwsRefusal kNoCapacity{500, "InsufficientInstanceCapacity",
                              "We currently do not have sufficient p5.48xlarge capacity in the "
                              "Availability Zone you requested (us-east-1a)."};
-// What EC2 says of a session that has ended; other services say ExpiredToken (pull request 253 of
+// EC2's answer for an expired session; other services answer ExpiredToken (pull request 253 of
 // aws/aws-sdk-go).
 const AwsRefusal kExpired{400, "RequestExpired", "Request has expired."};
 constexpr const char* kTag = "kubernetes.io/cluster/fleet";
@@ -57,7 +57,7 @@ class AwsFrontTest : public AwsStage {
     policy_.set(wanted);
     front_->enforce(shipped_policy("fleet"));
   }
-  // Keys that lie in a file, as a Secret is mounted.
+  // Reads the keys from a file, as a Secret is mounted.
   void use_file(const std::map<std::string, std::string>& user) {
     write_keys(user);
     auto variables = front_->variables(user);
@@ -185,7 +185,7 @@ TEST_F(AwsFrontTest, KeysThatHaveEndedAreReadAgainFromTheirFile) {
   EXPECT_EQ(front_->carried_out("RebootInstances"), 1);
 }
 
-// AWS says of a key that was deleted what it says of one that never was.
+// AWS gives the same answer for a deleted key as for one that never existed.
 TEST_F(AwsFrontTest, KeysThatWereReplacedAreReadAgainFromTheirFile) {
   const Machine machine = machine_of(run_instance());
   const auto old = new_user("rotated");
@@ -258,7 +258,7 @@ TEST_F(AwsFrontTest, ARightThatItsConditionTakesAwayIsNamedWithTheMachineAndWhat
   EXPECT_EQ(seen(member).state, "running");
 }
 
-// Nothing about it is special to gpuward but what is said once EC2 has taken it.
+// gpuward treats a spot instance like any other, except for its message once EC2 has reclaimed it.
 TEST_F(AwsFrontTest, ASpotInstanceIsRestartedAndEndedLikeAnyOther) {
   const http::Query spot = {{"InstanceMarketOptions.MarketType", "spot"}};
   const std::string id = run_instance(spot);

@@ -1,5 +1,5 @@
-// The AWS provider on moto, which others have written: EC2 and Auto Scaling in memory, signatures
-// and rights checked.
+// The AWS provider on moto, an independent implementation: EC2 and Auto Scaling in memory, with
+// checks of signatures and rights.
 #include "remediator/cloud/aws_provider.h"
 
 #include <gmock/gmock.h>
@@ -97,7 +97,7 @@ TEST_F(AwsProviderTest, WrongKeysAreOneClearErrorAndNothingIsDone) {
   EXPECT_TRUE(is_not_now(provider_->terminate(machine, support::given).error().kind));
 }
 
-// Each right of the policy that is shipped is needed: without it one action names it.
+// Each right of the shipped policy is needed: without it one action fails and names it.
 TEST_F(AwsProviderTest, EachRightOfTheShippedPolicyIsNeeded) {
   const std::vector<std::string> actions = shipped_actions();
   ASSERT_EQ(actions.size(), 7U);

@@ -1,5 +1,5 @@
-// The order of the questions, and what AWS answers to each, by a script: throttling, lost answers,
-// states of a group's member, rights to read the protection missing.
+// The order of the requests and the handling of each answer of AWS, by a script: throttling, lost
+// answers, states of a group's member, no right to read the protection.
 #include <gmock/gmock.h>
 
 #include "remediator/cloud/aws_provider.h"
@@ -57,7 +57,7 @@ class AwsRefusalsTest : public DrainCluster {
     script_.then(answer(status, "<Response><Errors><Error><Code>" + code +
                                     "</Code><Message>no</Message></Error></Errors></Response>"));
   }
-  // What is asked before the action.
+  // Scripts the answers to the requests that precede the action.
   void lets_it_pass(const std::string& group = kInNoGroup) {
     says(described("running"));
     says(group);
@@ -180,7 +180,7 @@ TEST_F(AwsRefusalsTest, AGroupThatIsBusyIsAskedLater) {
   EXPECT_EQ(last_action(), "TerminateInstanceInAutoScalingGroup");
 }
 
-// A group ends protected instances too, EC2 does not.
+// A group terminates protected instances too, EC2 does not.
 TEST_F(AwsRefusalsTest, WithoutTheRightToReadTheProtectionNoGroupIsAsked) {
   says(described("running"));
   says(member_in("InService"));
@@ -214,7 +214,7 @@ TEST_F(AwsRefusalsTest, WhatAwsDoesNotKnowIsGoneOnlyIfItWasSeen) {
   EXPECT_TRUE(provider_.terminate(machine(), support::given));
 }
 
-// EC2 takes its name away from what has ended.
+// EC2 clears the private DNS name of an instance that has ended.
 TEST_F(AwsRefusalsTest, WhatEndsAlreadyIsASuccessAndNotAskedFor) {
   for (const char* const state : {"shutting-down", "terminated"}) {
     std::string ended = described(state);
@@ -270,7 +270,7 @@ TEST_F(AwsRefusalsTest, StandsBehindTheOwnerInTheClusterAndBeforeTheProgram) {
   EXPECT_EQ(script_.requests.size(), 1U);
 }
 
-// moto knows no machine that is impaired.
+// moto has no impaired instances.
 TEST_F(AwsRefusalsTest, TheStatusChecksOfEc2AreProofs) {
   const auto proof_of = [&](const std::string& state, const std::string& system,
                             const std::string& instance) {

@@ -1,5 +1,5 @@
 // The AWS provider on a moto that all tests of a suite share: instances, groups, the machine of a
-// node on one of them, and the rights that are shipped. Used by the tests of the provider.
+// node on one of them, and the shipped rights. Used by the tests of the provider.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace gpuward::remediator {
 
-// moto knows neither ARNs nor conditions.
+// moto supports neither ARNs nor conditions.
 inline std::string allowing(const std::vector<std::string>& actions) {
   const Json statement = {{"Effect", "Allow"}, {"Resource", "*"}, {"Action", actions}};
   return dump_json({{"Version", "2012-10-17"}, {"Statement", Json::array({statement})}});
@@ -54,7 +54,7 @@ class AwsStage : public support::OnMoto<DrainCluster> {
     return find_instance(ec2("DescribeInstances", {{"InstanceId.1", id}}), id)
         .value_or(Ec2Instance{});
   }
-  // As the kubelet of that instance registers it.
+  // Returns the machine as the kubelet of that instance registers it.
   static Machine machine_of(const std::string& id) {
     const Ec2Instance instance = seen(id);
     Machine machine;

@@ -21,7 +21,7 @@ kube::ApiOptions anywhere() {
 
 class CommandProviderTest : public ::testing::Test {
  protected:
-  // A program that does what `script` says; its stdin is kept in the folder.
+  // Uses a program that runs `script`; its stdin is kept in the folder.
   void use(const std::string& script,
            std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
     Policy wanted;
@@ -84,7 +84,7 @@ TEST_F(CommandProviderTest, SaysWhyTheProgramHasRefused) {
   EXPECT_THAT(asked.error().message, HasSubstr("ended with 3: no such chassis"));
 }
 
-// It may have done its work before: the step must not be tried again.
+// The program may have done its work before it was killed, so gpuward must not repeat the step.
 TEST_F(CommandProviderTest, DoesNotKnowWhatAProgramHasDoneThatWasKilled) {
   use("sleep 60", std::chrono::milliseconds(200));
   EXPECT_EQ(reboot().error().kind, ErrorKind::kTimeout);
@@ -115,7 +115,7 @@ TEST_F(CommandProviderTest, EndsAMachineAndAsksWhetherItIsGone) {
               HasSubstr("no credentials"));
 }
 
-// Behind the back of what owns a machine in the cluster nobody ends it.
+// gpuward terminates no machine behind the back of its owner in the cluster.
 TEST_F(CommandProviderTest, IsNotAskedToEndWhatANodeClaimOwns) {
   Policy wanted;
   wanted.machines.terminate = wanted.machines.is_gone = {"/bin/true"};
@@ -149,7 +149,7 @@ TEST_F(CommandProviderTest, NamesAProgramThatIsNotThere) {
   EXPECT_THAT(reboot().error().message, HasSubstr("/nowhere/power-cycle"));
 }
 
-// A script that fails says nothing of the power.
+// A script that fails tells nothing about the power state.
 TEST_F(CommandProviderTest, TakesNothingButAWordForThePowerState) {
   const auto sign_of = [&](const std::string& script) {
     Policy wanted;

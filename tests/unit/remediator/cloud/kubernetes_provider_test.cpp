@@ -44,7 +44,7 @@ TEST_F(KubernetesProviderTest, DeletesTheNodeClaimUnderItsUidAndWaitsUntilItIsGo
   EXPECT_EQ(parse_json(deletions[0].body)->at("preconditions").at("uid"),
             kube_.get(kClaim)["metadata"]["uid"]);
   EXPECT_EQ(*provider_.fate(machine()), Fate::kEnding);
-  ASSERT_TRUE(provider_.terminate(machine(), support::given));  // it is on its way already
+  ASSERT_TRUE(provider_.terminate(machine(), support::given));  // its deletion is already under way
   EXPECT_EQ(kube_.requests("DELETE", kClaim).size(), 1U);
   kube_.patch(kClaim, {{"metadata", {{"finalizers", nullptr}}}});
   EXPECT_EQ(*provider_.fate(machine()), Fate::kGone);
@@ -70,10 +70,11 @@ TEST_F(KubernetesProviderTest, LeavesTheNodeClaimOfAnotherInstanceAlone) {
                                                "i-2, and the node runs on " +
                                                kInstance));
   EXPECT_TRUE(kube_.requests("DELETE", "/").empty());
-  EXPECT_EQ(*provider_.fate(machine()), Fate::kGone);  // that name is somebody else's by now
+  EXPECT_EQ(*provider_.fate(machine()), Fate::kGone);  // by now the name belongs to another machine
 }
 
-// The management cluster is another one, or a user has deleted the definition: both prove nothing.
+// The cluster may be the wrong management cluster, or a user deleted the definition: neither proves
+// anything.
 TEST_F(KubernetesProviderTest, ProvesNothingIfTheClusterDoesNotKnowTheKind) {
   const auto fate = provider_.fate(machine());
 

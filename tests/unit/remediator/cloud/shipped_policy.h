@@ -1,5 +1,5 @@
-// The IAM policy that is shipped, as tests need it: for a cluster, and as a list of its actions.
-// Used by the tests of the AWS provider and of the whole program on AWS.
+// The shipped IAM policy in the forms that tests need: for one cluster, and as a list of its
+// actions. Used by the tests of the AWS provider and of the whole program on AWS.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Each link of the chain from a finding to its Remediation, broken by itself, as doctor and status
-// name it.
+// Each link of the chain from a finding to its Remediation, broken one at a time, as doctor and
+// status name it.
 #include "remediator/commands/doctor.h"
 
 #include "core/runtime/json.h"
@@ -45,7 +45,8 @@ class Doctor : public ClusterTest {
     EXPECT_TRUE(diagnosis) << diagnosis.error().message;
     return diagnosis.value_or(Diagnosis{});
   }
-  // That the link is the first that is broken, for the fleet and for the node if it concerns it.
+  // Expects the link to be the first broken one, for the fleet and for the node if it concerns the
+  // node.
   void expect_broken(const std::string& link, const std::string& text, const std::string& next) {
     publish();
     for (const char* node : {"", "gpu-01"}) {
@@ -258,7 +259,7 @@ TEST_F(Doctor, SaysInThreeLinesWhetherTheSourcesAreConnected) {
   EXPECT_THAT(lines(), Contains(HasSubstr("Prometheus: NOT CONNECTED: ")));
 }
 
-// ---- situations that are no broken link, or that look like none
+// ---- Situations in which no link is broken, or seems to be
 
 TEST_F(Doctor, TakesOnlyTheHeartbeatOfThisClusterForAProof) {
   facts_.alertmanager.reset();
@@ -266,7 +267,7 @@ TEST_F(Doctor, TakesOnlyTheHeartbeatOfThisClusterForAProof) {
   expect_broken("webhook", "its label `cluster` does not match", "set the policy's `cluster`");
 }
 
-// Routes of a version before lack the heartbeat, and work.
+// Routes of an earlier version lack the heartbeat, and work.
 TEST_F(Doctor, DoesNotKnowAWebhookThatIsCalledWithoutTheHeartbeat) {
   facts_.alertmanager.reset();
   facts_.calls = {.any = call(5)};

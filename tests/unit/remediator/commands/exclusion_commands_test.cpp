@@ -1,4 +1,4 @@
-// What people exclude by the command line, against the fake API server.
+// Exclusions that operators make on the command line, against the fake API server.
 #include "remediator/commands/exclusion_commands.h"
 
 #include "remediator/records/exclusion_store.h"

@@ -355,7 +355,8 @@ TEST(Explain, OffersOfACommandOnlyWhatWouldBeTaken) {
   EXPECT_THAT(explain("gpu-01", {&over, 1}, kStart), Not(HasSubstr("gpuwardctl")));
 }
 
-// A machine that is gone without a replacement keeps its slot: whoever waits has to see it.
+// A machine that is gone without a replacement keeps its slot. Operators of waiting nodes must see
+// that.
 TEST(ExplainSlots, NameWhoHoldsWhatANodeWaitsForAndFirstWhatNeedsAnOperator) {
   const std::vector<Remediation> all = {
       open("gpu-01", Phase::kWaiting, "budget.pool", "1 of 1 allowed are being worked on"),

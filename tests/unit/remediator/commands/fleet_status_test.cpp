@@ -41,7 +41,7 @@ class FleetStatusTest : public ClusterTest {
          {"spec",
           {{"holderIdentity", holder}, {"leaseDurationSeconds", 15}, {"renewTime", renewed}}}});
   }
-  // gpu-01 waits for a yes to its drain.
+  // gpu-01 waits for the approval of its drain.
   void wait_for_approval() {
     clock_.advance(std::chrono::minutes(15));
     Policy policy;
@@ -161,7 +161,7 @@ TEST_F(FleetStatusTest, IsOfNoUseInANamespaceWithoutARemediator) {
   EXPECT_THAT(said.error().message, AllOf(HasSubstr("in namespace elsewhere"), HasSubstr("(-n)")));
 }
 
-// It was in force when that was closed, and may be another one since.
+// The mode was in force when that Remediation closed, and may have changed since.
 TEST_F(FleetStatusTest, DoesNotTakeTheModeFromARemediationThatIsClosed) {
   wait_for_approval();
   kube_.patch(std::string(remediation_collection()) + "/" + remediation().name,
@@ -192,7 +192,7 @@ TEST_F(FleetStatusTest, CountsNodesThatWereCancelledWhileAlertsFired) {
     EXPECT_EQ(status().contains("cancelled"), is_counted) << word;
   }
 
-  // It was opened anew since, and that one is over: what was cancelled says nothing of it any more.
+  // A new Remediation was opened since, so the cancelled one no longer counts.
   clock_.advance(std::chrono::hours(1));
   AlertSignal anew = signal();
   anew.starts_at = clock_.wall();
@@ -235,7 +235,7 @@ TEST_F(FleetStatusTest, FitsAScreenUnlessItIsToBeWide) {
                     Not(HasSubstr("more"))));
 }
 
-// The taint has no part in the budget of cordons: the node looks as if nothing were to come.
+// The taint does not count in the budget of cordons, so the node looks as if no step were pending.
 TEST_F(FleetStatusTest, SaysWhatATaintedNodeWaitsFor) {
   clock_.advance(std::chrono::minutes(15));
   Policy policy;

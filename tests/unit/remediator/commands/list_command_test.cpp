@@ -30,7 +30,7 @@ class ListCommand : public ClusterTest {
                          {"alerts", Json::array()}}}});
     kube_.patch_status(all + "/" + name, {{"status", status}});
   }
-  // Two open ones and a closed one.
+  // Adds two open ones and a closed one.
   void add_three() {
     add("gpu-10-a-1", "gpu-10", {{"phase", "Draining"}}, {{"team", "a"}});
     add("gpu-2-a-1", "gpu-2", {{"phase", "Held"}}, {{"team", "b"}});
@@ -87,7 +87,7 @@ TEST_F(ListCommand, ShowsWhatTheLabelsSelect) {
 TEST_F(ListCommand, SortsByAField) {
   add_three();
 
-  // Equal ones stay as they were: open ones first.
+  // Equal ones keep their order: open ones first.
   EXPECT_EQ(names({.is_all = true, .sort_by = "{.spec.nodeName}"}),
             "remediation.gpuward.dev/gpu-2-a-1\nremediation.gpuward.dev/gpu-2-a-0\n"
             "remediation.gpuward.dev/gpu-10-a-1\n");

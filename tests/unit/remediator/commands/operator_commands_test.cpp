@@ -1,4 +1,4 @@
-// What people do by the command line, against the fake API server.
+// Commands of operators, against the fake API server.
 #include "remediator/commands/operator_commands.h"
 
 #include "core/runtime/json.h"
@@ -27,7 +27,7 @@ class HumanCommands : public ClusterTest {
     policy.steps[Severity::kReboot][2].before.approval = true;
     policy_.set(policy);
   }
-  // The node waits for a yes to its drain.
+  // The node waits for the approval of its drain.
   void wait_for_approval() {
     ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
@@ -82,7 +82,8 @@ TEST_F(HumanCommands, ApproveNothingElse) {
   EXPECT_EQ(remediation().wish.approved_token, "");
 }
 
-// The remediator writes at any moment: an operator who approves or stops must not get an error.
+// The remediator may write at any moment. An operator who approves or stops must not get an error
+// for it.
 TEST_F(HumanCommands, AreSaidAgainIfTheRemediatorWroteAtTheSameMoment) {
   wait_for_approval();
   const std::string token = remediation().status.approval->token;
@@ -262,7 +263,8 @@ TEST_F(HumanCommands, FindARemediationThatWasMadeByHand) {
   EXPECT_TRUE(remediation().wish.pause);
 }
 
-// "No open remediation" would be a lie that ends a search for why the node is still being drained.
+// The wrong answer "no open remediation" would end the search for why the node is still being
+// drained.
 TEST_F(HumanCommands, SayTheServersErrorIfItDidNotAnswer) {
   wait_for_approval();
   const std::string own_name = remediation().name;
@@ -318,7 +320,7 @@ TEST_F(HumanCommands, PauseResumeAndCancel) {
   EXPECT_FALSE(our_taint_on(node()));
 }
 
-// One of the node that was terminated, one of the node that has its name by now.
+// One is about the node that was terminated, one about the node that now has its name.
 TEST_F(HumanCommands, WantTheNameOfTheRemediationIfANodeHasTwo) {
   wait_for_approval();
   const std::string first = remediation().name;
@@ -385,8 +387,8 @@ TEST_F(HumanCommands, DecideNothingOnWhoIsToldToHaveAsked) {
   }
 }
 
-// An old API server does not say who the user is; an operator who wants to pause at night must not
-// fail because of that.
+// An old API server does not report the name of the user. An operator who wants to pause at night
+// must not fail because of that.
 TEST_F(HumanCommands, TellTheUserOfTheContextIfTheServerDoesNotKnowUs) {
   wait_for_approval();
   kube_.add_fault(

@@ -1,4 +1,4 @@
-// Taking our taints off all nodes, against the fake API server.
+// The removal of gpuward's taints from all nodes, against the fake API server.
 #include "remediator/commands/reset_command.h"
 
 #include "remediator/guards/konduktor_taint.h"
@@ -17,7 +17,7 @@ class ResetCommand : public ClusterTest {
     add_node("gpu-02");
     taint("gpu-02", std::string(kTaintKey));
   }
-  // One that no Remediation is open for, beside somebody else's.
+  // Sets a taint without an open Remediation, beside one of another program.
   void taint(const std::string& node, const std::string& key) {
     const Json ours = {{"key", key}, {"value", "true"}, {"effect", "NoSchedule"}};
     const Json other = {{"key", "team"}, {"value", "a"}, {"effect", "NoSchedule"}};
@@ -134,7 +134,7 @@ TEST_F(ResetCommand, SaysWhoHasCancelled) {
   EXPECT_THAT(remediation().wish.last_command, HasSubstr(" cancel by anonymous-admin"));
 }
 
-// The exporter writes what it has found again at its next look.
+// The exporter writes its findings again at its next look.
 TEST_F(ResetCommand, SaysOfKonduktorsTaintThatAnExporterWithAFindingSetsItAgain) {
   flags_.taint = std::string(kKonduktorTaintKey);
   taint("gpu-01", flags_.taint);

@@ -1,4 +1,4 @@
-// The variables of the replaced systems, as the program takes them.
+// The environment variables of the replaced systems, as the program reads them.
 #include "remediator/config/flags.h"
 
 #include <gmock/gmock.h>
@@ -38,8 +38,7 @@ TEST(FlagsOfTheEnvironment, HaveTheVariablesOfTheReplacedSystems) {
   EXPECT_THAT(flags.loki_namespaces, ElementsAre("train", "serve"));
 }
 
-// One that is left in the environment must not end the program, with or without
-// --prometheus.alerts.
+// A variable left in the environment must not end the program, with or without --prometheus.alerts.
 TEST(FlagsOfTheEnvironment, TakeAMonitorIntervalOfUpToADay) {
   for (const int seconds : {1, 900, 3600, 86400}) {
     const support::Environment variable("MONITOR_INTERVAL", std::to_string(seconds));

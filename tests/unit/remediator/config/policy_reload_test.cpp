@@ -16,7 +16,7 @@ class PolicyReloadTest : public DrainCluster {
   SystemClock system_clock_;
   Log log_{LogLevel::kError, LogFormat::kLogfmt};
   SilentClient silent_;
-  // Without keys: the call that looks for them cannot be stopped.
+  // The client has no keys, so that its call to find some cannot be stopped.
   aws::AwsClient aws_{silent_, {.variables = {{"AWS_REGION", "eu-west-1"}}}, system_clock_};
   CurrentPolicy current_{Policy{}};
   Triage triage_{{.services = {.aws = aws_, .clock = system_clock_},

@@ -1,4 +1,4 @@
-// The watch over the policy file, from the first look on.
+// The watch over the policy file, from its first look on.
 #include "core/aws/client.h"
 #include "remediator/config/load_policy.h"
 #include "remediator/config/policy_reload.h"

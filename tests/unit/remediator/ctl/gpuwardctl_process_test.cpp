@@ -1,4 +1,4 @@
-// The real gpuwardctl: each command once, where it finds its cluster, and what it says of one that
+// The real gpuwardctl: each command once, how it finds its cluster, and its message if the cluster
 // does not answer.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -32,7 +32,8 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr milliseconds kDefaultLimit{2'000};
-// Times the limit: what a busy machine may add, and less than a request may take that has none.
+// Factor on the limit. It allows for a busy machine, and is shorter than a request without a limit
+// may take.
 constexpr int kAllowance = 4;
 
 class Ctl : public RemediatorProcess {
@@ -145,7 +146,7 @@ TEST_F(Ctl, HasEachCommand) {
   EXPECT_EQ(tried, known);
 }
 
-// The command names the loss first.
+// The command first names what the user would lose.
 TEST_F(Ctl, WantsAYesBeforeItTakesSomethingAway) {
   const std::string path = "/apis/gpuward.dev/v1alpha1/remediations";
   server_->kube().create(path, {{"apiVersion", "gpuward.dev/v1alpha1"},
@@ -260,7 +261,7 @@ TEST_F(Ctl, CompletesTheCommandLineOfKubectlGpuward) {
 
 // ---- The role of people on call
 
-// "patch remediations", "get configmaps gpuward-ledger": what a request needs.
+// The right that a request needs, as in "patch remediations" or "get configmaps gpuward-ledger".
 std::string right_of(const fakes::LoggedRequest& request) {
   static const std::map<std::string, std::string> kVerbs{
       {"POST", "create"}, {"PUT", "update"}, {"PATCH", "patch"}, {"DELETE", "delete"}};
@@ -277,7 +278,7 @@ std::string right_of(const fakes::LoggedRequest& request) {
          " " + kind + (has_names && !name.empty() ? " " + name : "");
 }
 
-// The rights of the roles in the same words.
+// The rights of the roles in the same form.
 std::set<std::string> rights_in(const std::string& manifest) {
   std::set<std::string> rights;
   const std::regex rule(
@@ -341,7 +342,7 @@ TEST_F(Ctl, LooksInTheNamespaceThatIsNamed) {
   EXPECT_THAT(said.error_output, HasSubstr("no gpuward-remediator in namespace elsewhere"));
 }
 
-// ---- On a terminal, and again and again
+// ---- On a terminal, and repeatedly
 
 TEST_F(Ctl, HasColoursOnATerminalAloneAndNeverWithNoColor) {
   GPUWARD_REQUIRE(support::why_no_program("script"));
@@ -396,7 +397,7 @@ TEST_F(Ctl, WatchesNothingIfTheFirstLookFails) {
   EXPECT_EQ(run({"list", "-w", "--kubeconfig=" + path("nowhere")}, {}).exit_code, 2);
 }
 
-// ---- Where the cluster is
+// ---- Where gpuwardctl finds the cluster
 
 TEST_F(Ctl, FindsTheClusterInTheOrderOfKubectl) {
   std::filesystem::create_directories(path("home/.kube"));
@@ -429,7 +430,7 @@ TEST_F(Ctl, TakesTheContextThatIsNamed) {
 
 // ---- A cluster that does not answer
 
-// Takes connections and says nothing.
+// Accepts connections and never answers.
 class BlackHole {
  public:
   BlackHole() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -486,7 +487,7 @@ TEST_F(SilentCluster, IsNamedWithinTheLimitIfThereIsNoSuchHost) {
               Not(HasSubstr("--request-timeout")));
 }
 
-// It has one page, or shows the same page whatever is asked for.
+// The server has one page, or shows the same page for every path.
 TEST_F(SilentCluster, IsToldFromAWebServer) {
   const auto page = [](const http::Request&) {
     return http::Response::text(200, "<html>", "text/html");
@@ -510,7 +511,7 @@ TEST_F(SilentCluster, IsToldFromAWebServer) {
   }
 }
 
-// In a network of its own, whose name server takes questions and says nothing.
+// The command runs in its own network, whose name server accepts queries and never answers.
 TEST_F(SilentCluster, IsNamedWithinTheLimitIfNamesAreNotAnswered) {
   const std::vector<std::string> apart = {"unshare", "--user", "--map-root-user", "--mount",
                                           "--net"};
@@ -561,7 +562,7 @@ TEST_F(SilentCluster, IsToldFromOneThatRefusesTheCredential) {
                     HasSubstr("context \"fake\"")));
 }
 
-// One that may not be asked for its version is asked all the same.
+// gpuwardctl works with a server that refuses to show its version.
 TEST_F(SilentCluster, IsNoneThatKeepsItsVersionToItself) {
   server_->kube().add_fault(
       {.kind = fakes::FaultKind::kForbidden, .path = "/version", .times = -1});

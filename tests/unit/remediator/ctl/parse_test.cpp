@@ -1,4 +1,4 @@
-// What the words of gpuwardctl mean.
+// The meaning of the words of gpuwardctl.
 #include "remediator/ctl/parse.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,8 @@ struct Meaning {
   std::function<bool(const CommandFlags&)> holds;
 };
 
-// For each flag and word of each command, one that only it can have brought about.
+// One case for each flag and word of each command. Only this word has the effect that the case
+// expects.
 const std::vector<Meaning>& meanings() {
   using F = const CommandFlags&;
   static const std::vector<Meaning> kMeanings{
@@ -138,7 +139,7 @@ TEST(CtlWords, MeanWhatTheySay) {
   }
 }
 
-// As kubectl writes them, and `list -o name`.
+// kubectl and `list -o name` write names in these forms.
 TEST(CtlWords, NameANodeWithItsKindToo) {
   for (const char* const words :
        {"explain node/a", "pause no/a", "cancel nodes/a", "resume remediation/a",
@@ -148,7 +149,7 @@ TEST(CtlWords, NameANodeWithItsKindToo) {
   EXPECT_EQ(std::get<CtlLine>(parse("explain pod/a")).flags.node, "pod/a") << "no node";
 }
 
-// So that none is added without a line above.
+// Fails if a new word has no line above.
 TEST(CtlWords, AreAllTested) {
   std::set<std::string> tested;
   for (const Meaning& meaning : meanings()) {

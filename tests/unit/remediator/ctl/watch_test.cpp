@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using Answers = std::deque<Result<CommandOutput>>;
 
-// What the command says next; the last of them for ever.
+// The results of the next runs of the command. The last one repeats forever.
 Answers& answers() {
   static Answers all;
   return all;
@@ -28,7 +28,7 @@ Result<CommandOutput> answer(const CommandFlags& /*flags*/, Clock& /*clock*/) {
 
 class WatchCommand : public ::testing::Test {
  protected:
-  // What was shown until there were `most`.
+  // Returns the texts that the command showed until there were `most`.
   std::vector<std::string> shown(Answers all, std::size_t most) {
     answers() = std::move(all);
     std::vector<std::string> texts;

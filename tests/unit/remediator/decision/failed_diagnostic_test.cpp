@@ -1,4 +1,4 @@
-// A node that has failed a diagnostic: what brings it back, and what does not.
+// A node that has failed a diagnostic: which steps bring it back, and which do not.
 #include "remediator/model/announced.h"
 #include "remediator/model/diagnostics.h"
 #include "remediator/model/step_call.h"
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 class FailedDiagnostic : public ClusterTest {
  protected:
   FailedDiagnostic() {
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     policy.mode = Mode::kFull;
     policy.steps.clear();
     steps_[Step::kQuarantineJob].more_before = {{kJobBootFact, "boot-gpu-01"}};
@@ -32,7 +32,7 @@ class FailedDiagnostic : public ClusterTest {
       ASSERT_TRUE(reconcile());
     }
   }
-  // After these steps, at severity reset.
+  // Fails the diagnostic after the steps `first`, at severity reset.
   void fail_after(std::vector<Step> first = {}) {
     first.push_back(Step::kQuarantineJob);
     plan(Severity::kReset, first);
@@ -42,11 +42,11 @@ class FailedDiagnostic : public ClusterTest {
     go_on(5);
     ASSERT_EQ(remediation().status.phase, Phase::kHeld) << remediation().status.message;
   }
-  // Something worse is found, these steps are taken for it, and it is over.
+  // A worse alert fires, the steps `then` treat it, and it ends.
   void return_after(std::vector<Step> then, const std::string& boot_id = "boot-gpu-01") {
     return_after(std::move(then), boot_id, boot_id);
   }
-  // In that boot at the end, and with a report of that one.
+  // The node ends in boot `boot_id`, and its last report is of boot `reported`.
   void return_after(std::vector<Step> then, const std::string& boot_id,
                     const std::string& reported) {
     then.push_back(Step::kVerify);
@@ -63,7 +63,8 @@ class FailedDiagnostic : public ClusterTest {
     go_on(4);
     ASSERT_TRUE(remediation().status.has_done(Step::kVerify)) << remediation().status.message;
   }
-  // Its Job fails, and is looked at no more: something worse is found, and is over soon.
+  // The diagnostic's Job fails, but gpuward no longer looks at it, because a worse alert fires.
+  // That alert soon ends.
   void get_worse_under_it(Step diagnostic = Step::kQuarantineJob) {
     policy.return_to_service.enabled = true;
     plan(Severity::kReset, {diagnostic});
@@ -130,7 +131,7 @@ TEST_F(FailedDiagnostic, IsNotOutweighedByAnEarlierResetAfterTheClockHasGoneBack
 
   EXPECT_NE(untreated_diagnostic(remediation(), "boot-gpu-01"), nullptr);
 
-  // A reboot that was begun and did nothing makes no treatment of the reset before.
+  // A reboot that began without effect does not turn the earlier reset into a treatment.
   Remediation worse = remediation();
   StepRecord& reboot = worse.status.steps.emplace_back();
   reboot.step = Step::kReboot;
@@ -171,7 +172,7 @@ TEST_F(FailedDiagnostic, IsOverAfterARestartThatNobodyHereAskedFor) {
   expect_returned();
 }
 
-// Its operator is at work on it.
+// An operator is at work on the node.
 TEST_F(FailedDiagnostic, IsNotOverIfTheMachineIsRestartedWhileTheNodeIsHeld) {
   fail_after();
   return_after({});
@@ -182,7 +183,7 @@ TEST_F(FailedDiagnostic, IsNotOverIfTheMachineIsRestartedWhileTheNodeIsHeld) {
   expect_held("quarantine-job failed");
 }
 
-// The verification was of the boot before.
+// The verification was of the earlier boot.
 TEST_F(FailedDiagnostic, IsOverAfterARestartOnlyByAReportOfThatBoot) {
   fail_after();
   return_after({Step::kReboot}, "boot-after-it", "boot-gpu-01");
@@ -193,7 +194,7 @@ TEST_F(FailedDiagnostic, IsOverAfterARestartOnlyByAReportOfThatBoot) {
   expect_returned();
 }
 
-// A machine that panics under it is in the next boot before anybody hears of it.
+// A machine that panics under the diagnostic is in the next boot before gpuward reads the failure.
 TEST_F(FailedDiagnostic, CountsInTheBootThatItWasFoundIn) {
   steps_[Step::kQuarantineJob].adds[kFailedBootFact] = "boot-after-it";
   fail_after();
@@ -238,7 +239,8 @@ TEST_F(FailedDiagnostic, IsNotForgottenIfItsNextRunWasNeverBegun) {
   expect_held("quarantine-job failed");
 }
 
-// It may have no image, say: the run before said something of the machine, this one does not.
+// The next Job may lack an image, for example. The earlier run said something about the machine,
+// this one does not.
 TEST_F(FailedDiagnostic, IsNotForgottenIfItsNextRunCouldNotBeStarted) {
   fail_after();
   steps_[Step::kQuarantineJob].adds.clear();
@@ -251,7 +253,7 @@ TEST_F(FailedDiagnostic, IsNotForgottenIfItsNextRunCouldNotBeStarted) {
   EXPECT_THAT(remediation().status.message, HasSubstr(", and then: so it ended"));
 }
 
-// The worse severity leaves the Job and deletes it: gpuward reads its result before.
+// The worse severity leaves the Job and deletes it. gpuward reads its result first.
 TEST_F(FailedDiagnostic, CountsIfItFailedWhileTheNodeGotWorse) {
   steps_[Step::kQuarantineJob].adds[kCallFact] = "none";
   get_worse_under_it();
@@ -259,7 +261,7 @@ TEST_F(FailedDiagnostic, CountsIfItFailedWhileTheNodeGotWorse) {
   EXPECT_GT(steps_[Step::kQuarantineJob].abandoned, 0) << "its Job is deleted all the same";
 }
 
-// To look at it would make Jobs, on other nodes too.
+// A look would make Jobs, on other nodes too.
 TEST_F(FailedDiagnostic, OfSeveralNodesIsNotLookedAtIfTheNodeGotWorse) {
   get_worse_under_it(Step::kNcclPairs);
   EXPECT_EQ(steps_[Step::kNcclPairs].watched, looks_before_);
@@ -270,7 +272,7 @@ TEST_F(FailedDiagnostic, IsNoneIfItsJobWasDeletedWhileTheNodeGotWorse) {
   expect_returned();
 }
 
-// What the cloud announces has steps of its own, which return the node.
+// A maintenance has steps of its own, which return the node.
 TEST_F(FailedDiagnostic, IsNotOutweighedByAMaintenance) {
   policy.maintenance[AnnouncementKind::kReboot].steps = {planned(Step::kCordon),
                                                          planned(Step::kReturn)};

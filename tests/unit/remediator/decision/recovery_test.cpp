@@ -1,5 +1,5 @@
-// The recovery of a node that would be held for an operator: who may go it, what each of its steps
-// needs, and what keeps the node out.
+// The recovery of a node that gpuward would otherwise hold for an operator: which nodes may take
+// it, what each of its steps needs, and what keeps the node out of service.
 #include "remediator/actions/step_progress.h"
 #include "remediator/model/diagnostics.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
@@ -15,7 +15,7 @@ using ::testing::Not;
 class RecoveryTest : public ClusterTest {
  protected:
   RecoveryTest() {
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     policy.mode = Mode::kFull;
     policy.steps[Severity::kIsolate] = {planned(Step::kTaint), planned(Step::kCordon),
                                         planned(Step::kDrain)};
@@ -35,14 +35,15 @@ class RecoveryTest : public ClusterTest {
     EXPECT_TRUE(node().unschedulable);
     EXPECT_TRUE(our_taint_on(node()));
   }
-  // The severity's own steps are done; the next look is at what follows.
+  // Finishes the severity's own steps. The next look decides about the recovery.
   void exhaust() {
     end(Step::kDrain);
     ASSERT_TRUE(take({signal(Severity::kIsolate)}));
     go_on(2);
     ASSERT_TRUE(remediation().status.has_done(Step::kDrain));
   }
-  // In the recovery of the milder severity; the steps of the worse one are next.
+  // The diagnostic fails in the recovery of the milder severity. The steps of the worse one are
+  // next.
   void fail_diagnostic_at_reset() {
     policy.steps[Severity::kReset] = {planned(Step::kTaint), planned(Step::kCordon),
                                       planned(Step::kDrain)};
@@ -118,8 +119,8 @@ TEST_F(RecoveryTest, ANodeThatFailsItsDiagnosticStaysHeldAndIsNotTestedAgain) {
   EXPECT_FALSE(replica_->announcer.told.empty());
 }
 
-// The alerts end before the steps of the worse severity: a report that is healthy says less than
-// the diagnostic did.
+// The alerts end before the steps of the worse severity. A healthy report says less than the
+// diagnostic.
 TEST_F(RecoveryTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedIfWorseAlertsEnd) {
   policy.steps[Severity::kIsolate].back().before.approval = true;
   fail_diagnostic_at_reset();
@@ -132,7 +133,8 @@ TEST_F(RecoveryTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedIfWorseAlertsEn
   expect_held("the alerts ended, but quarantine-job failed: so it ended");
 }
 
-// If each end counted, the next step, which waits, would continue, and the node be held once more.
+// If each end counted, the next step, which waits, would continue, and gpuward would hold the node
+// again.
 TEST_F(RecoveryTest, ANodeThatHasFailedItsDiagnosticIsHeldOnceHoweverOftenItsAlertEnds) {
   policy.steps[Severity::kIsolate].back().before.window = "which there is not";
   fail_diagnostic_at_reset();
@@ -152,7 +154,7 @@ TEST_F(RecoveryTest, ANodeThatHasFailedItsDiagnosticIsHeldOnceHoweverOftenItsAle
   EXPECT_EQ(replica_->announcer.told.size(), told);
 }
 
-// A failure at a milder severity counts as much.
+// A failure at a milder severity counts too.
 TEST_F(RecoveryTest, ADiagnosticThatHasFailedBeforeTheEscalationCountsToo) {
   policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
                                      planned(Step::kDrain), planned(Step::kQuarantineJob)};
@@ -299,8 +301,8 @@ TEST_F(RecoveryTest, AReturnWaitsForItsYesAndThenForTheReport) {
   EXPECT_EQ(remediation().status.phase, Phase::kReleased);
 }
 
-// A crash forgets nothing: the Job continues with the settings of the recovery, even if the steps
-// of the severity have a verification with other settings.
+// A crash loses nothing: the Job continues with the settings of the recovery, even if the steps of
+// the severity have a verification with other settings.
 TEST_F(RecoveryTest, GoesOnAfterACrashWithItsOwnSettings) {
   policy.steps[Severity::kIsolate].push_back(planned(Step::kVerify));
   auto& back = policy.recovery[Severity::kIsolate];

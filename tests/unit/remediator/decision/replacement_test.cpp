@@ -1,4 +1,5 @@
-// What follows once the machine of a Remediation is gone: its end, or the wait for a replacement.
+// Tests of what follows once the machine of a Remediation is gone: its end, or the wait for a
+// replacement.
 #include "remediator/decision/replacement.h"
 
 #include "remediator/actions/terminate_action.h"
@@ -33,7 +34,7 @@ Policy waiting_policy() {
   return policy;
 }
 
-// --- The decision alone.
+// --- The decision alone
 
 class AfterTheEnd : public ::testing::Test {
  protected:
@@ -74,7 +75,7 @@ TEST_F(AfterTheEnd, WaitsForAReplacementIfThePolicySaysSo) {
   EXPECT_EQ(decision().verdict, Verdict::kWatch);
 }
 
-// In whatever mode: it changes nothing, and what was begun is seen to its end.
+// The mode does not matter: the wait changes nothing, and gpuward finishes what it has begun.
 TEST_F(AfterTheEnd, GoesOnWaitingWhateverBecomesOfThePolicy) {
   waits(StepResult::kRunning);
   policy.mode = Mode::kObserve;
@@ -95,7 +96,7 @@ TEST_F(AfterTheEnd, WaitsAsThePoolHasItUnderWhichTheMachineWasEnded) {
   EXPECT_EQ(decision().verdict, Verdict::kBegin);
 }
 
-// It was of the machine that is gone.
+// That verification was of the machine that is gone.
 TEST_F(AfterTheEnd, IsNotMisledByAVerificationOfBeforeTheEnd) {
   waits(StepResult::kFailed);
   remediation.status.steps.back().intent_at = WallTime(seconds(30));
@@ -136,7 +137,7 @@ TEST_F(AfterTheEnd, EndsWithTheRemediationAndRestsIfAHumanSaysPause) {
   EXPECT_EQ(decision().phase, Phase::kCancelled);
 }
 
-// --- With the steps themselves, on a cluster in memory.
+// --- With the steps themselves, on a cluster in memory
 
 class GoneMachine final : public CloudProvider {
  public:
@@ -148,7 +149,7 @@ class GoneMachine final : public CloudProvider {
   Result<MachineFate> fate(const Machine&) override { return Fate::kGone; }
 };
 
-// Every node's exporter says the same, each of its own boot.
+// The exporter of each node reports its own boot, and severity isolate if the node is in `bad`.
 class AllReports final : public HealthReports {
  public:
   explicit AllReports(Clock& clock) : clock_(clock) {}
@@ -168,20 +169,20 @@ class AllReports final : public HealthReports {
   Clock& clock_;
 };
 
-// As ClusterTest, but what is terminated and verified is so by the product's own steps.
+// Like ClusterTest, but terminate and verify are the real steps.
 class ReplacementTest : public ClusterTest {
  protected:
   ReplacementTest() {
     kube_.patch("/api/v1/nodes/gpu-01", {{"metadata", {{"labels", {{"pool", "a"}}}}}});
     join("gpu-02");
-    clock_.advance(minutes(15));  // the nodes are no newcomers
+    clock_.advance(minutes(15));  // the startup grace is over
     policy_.set(waiting_policy());
     steps_[Step::kDrain].progress =
         StepProgress{.result = StepResult::kDone, .message = "done", .facts = {}, .look_again = {}};
     reports.bad = {"gpu-01", "gpu-02"};
     begin_process();
   }
-  // A process with steps of its own; what only memory held is gone.
+  // Starts a process with its own steps. State that was only in memory is lost.
   void begin_process() {
     verify_.reset();
     known_.reset();
@@ -204,7 +205,8 @@ class ReplacementTest : public ClusterTest {
     kube_.create("/api/v1/nodes", node);
     if (replica_) catch_up(*replica_);
   }
-  // Until its machine and its Node are gone, and a replacement is waited for.
+  // Brings the node to the point where its machine and its Node are gone and gpuward waits for a
+  // replacement.
   void end_machine_of(const std::string& name) {
     AlertSignal bad = signal(Severity::kIsolate);
     bad.node = name;
@@ -324,7 +326,7 @@ TEST_F(ReplacementTest, CountsForOneOfTwoThatHaveLostTheirMachines) {
   EXPECT_EQ(of("gpu-01").status.message, "replaced by node gpu-08");
 }
 
-// Another process has written its claim where this one's caches have not heard of it yet.
+// Another process wrote its claim, and this one's caches have not seen it yet.
 TEST_F(ReplacementTest, IsNotTakenByWhoeverHasNotHeardOfAnothersClaim) {
   end_machine_of("gpu-01");
   end_machine_of("gpu-02");
@@ -336,7 +338,7 @@ TEST_F(ReplacementTest, IsNotTakenByWhoeverHasNotHeardOfAnothersClaim) {
       api_, clock_, policy_, &reports, nullptr, slots_, [this](Step step) { return own(step); },
       [this] { return permit_; }, nullptr);
   catch_up(*stale);
-  // As it was before: gpu-01's claim is not in that view.
+  // gpu-01's claim is not in that view yet.
   Remediation blank = of("gpu-01");
   blank.status.steps.pop_back();
   stale->view.put_remediation(blank);
@@ -393,7 +395,7 @@ TEST_F(ReplacementTest, IsNotWaitedForWhileAHumanSaysPause) {
   EXPECT_EQ(counted("gpu-01"), "");
 }
 
-// A cache that still has the node decides nothing: it is proven gone.
+// The decision ignores a cache that still has the node, because the machine is proven gone.
 TEST_F(ReplacementTest, IsWaitedForWhateverTheCachesStillHaveOfTheNode) {
   const kube::Node old = node("gpu-01");
   end_machine_of("gpu-01");
@@ -404,7 +406,7 @@ TEST_F(ReplacementTest, IsWaitedForWhateverTheCachesStillHaveOfTheNode) {
   EXPECT_EQ(of("gpu-01").status.phase, Phase::kVerifying);
 }
 
-// Every request of the wait may be the last one of a process, or lose its answer.
+// Any request of the wait may be the last one of a process, or lose its answer.
 struct WaitCut {
   FaultKind kind;
   int after;
@@ -424,16 +426,16 @@ class ReplacementCutOff : public ReplacementTest, public ::testing::WithParamInt
 TEST_P(ReplacementCutOff, GoesOnWithTheNodeThatCounted) {
   end_machine_of("gpu-01");
   join("gpu-07");
-  cut();  // while it is found
+  cut();  // while gpuward finds the node
   pass(minutes(1));
   ASSERT_EQ(counted("gpu-01"), "gpu-07");
   const std::string since = of("gpu-01").status.find(Step::kVerify)->facts.at("healthySince");
-  join("gpu-06");  // would be first
+  join("gpu-06");  // would come first
   pass(minutes(5));
   cut();
   EXPECT_EQ(of("gpu-01").status.find(Step::kVerify)->facts.at("healthySince"), since);
   pass(minutes(4));
-  cut();  // while it is done with
+  cut();  // while the wait ends
   pass(minutes(3));
 
   EXPECT_EQ(of("gpu-01").status.phase, Phase::kReplaced);

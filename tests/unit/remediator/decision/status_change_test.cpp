@@ -50,7 +50,7 @@ Decision begin_of(Step step) {
   return decision;
 }
 
-// What was done before a diagnostic failed would else count as done after it.
+// Otherwise steps done before a diagnostic failed would count as done after it.
 TEST(StatusChange, KeepsTheOrderOfStepsIfTheNextLeadersClockIsBehind) {
   using std::chrono::seconds;
   StepProgress done, failed;
@@ -69,7 +69,7 @@ TEST(StatusChange, KeepsTheOrderOfStepsIfTheNextLeadersClockIsBehind) {
   EXPECT_GT(test.finished_at, test.intent_at);
 }
 
-// Else nothing would be overdue until the clocks of all had got there.
+// Otherwise no step would be overdue until all clocks had caught up.
 TEST(StatusChange, DoesNotFollowAClockThatWasHoursAhead) {
   auto status = with_begin({}, begin_of(Step::kDrain), Severity::kReset, Mode::kFull, {},
                            kQuarantinedAt + std::chrono::hours(3));
@@ -78,7 +78,7 @@ TEST(StatusChange, DoesNotFollowAClockThatWasHoursAhead) {
   EXPECT_EQ(status.find(Step::kReboot)->intent_at, kQuarantinedAt);
 }
 
-// The pods went by the first: restart-job has only the records to know it from.
+// The pods left with the first drain, and restart-job learns of them only from the records.
 TEST(StatusChange, KeepsTheJobsThatADrainHasTornIfTheNodeIsDrainedOnceMore) {
   Decision decision;
   decision.verdict = Verdict::kBegin;
@@ -95,7 +95,7 @@ TEST(StatusChange, KeepsTheJobsThatADrainHasTornIfTheNodeIsDrainedOnceMore) {
   EXPECT_EQ(drain->facts, (Facts{{kJobsFact, "Job a/train"}}));
 }
 
-// What comes after the end is of another node.
+// A verification after the end is about another node.
 TEST(StatusChange, ForgetsTheVerificationOfAMachineThatIsToEnd) {
   RemediationStatus status;
   status.steps.resize(1);

@@ -55,7 +55,7 @@ TEST(WaitingCount, CountsEachOpenPhaseWithoutAStepUnderWay) {
   EXPECT_EQ(counted, "Pending Observed Quarantined Waiting Held Paused ");
 }
 
-// Else a Remediation that waits for one thing after the other would never have waited long.
+// Otherwise a Remediation that waits for one reason after another would never seem to wait long.
 TEST(WaitingCount, KeepsTheTimeIfTheReasonChanges) {
   Remediation remediation = standing(Phase::kWaiting, "guard.evidence", at(10));
   remediation.status.phase = Phase::kQuarantined;

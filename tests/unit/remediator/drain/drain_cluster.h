@@ -1,5 +1,5 @@
-// A cluster in memory with one node full of pods, and what a drain stands on. Base of the tests of
-// the evictor and the drainer.
+// A cluster in memory with one node full of pods, and the parts that a drain needs. Base of the
+// tests of the evictor and the drainer.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ class DrainCluster : public ::testing::Test {
   static constexpr const char* kPodsPath = "/api/v1/namespaces/default/pods";
   static constexpr const char* kBudgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 
-  // Runs under a ReplicaSet; its UID.
+  // Adds a pod of a ReplicaSet and returns its UID.
   std::string add_pod(const std::string& name, const std::string& node = "gpu-01",
                       const Json& more = nullptr) {
     Json pod = fakes::pod(name, node, {{"app", name}});
@@ -42,7 +42,7 @@ class DrainCluster : public ::testing::Test {
     kube_.patch_status(path_of(name), fakes::running_status());
     return string_at(member_at(kube_.get(path_of(name)), "metadata"), "uid");
   }
-  // Its UID.
+  // Adds a node and returns its UID.
   std::string add_node(const std::string& name) {
     const Json node = kube_.create("/api/v1/nodes", fakes::ready_node(name));
     return string_at(member_at(node, "metadata"), "uid");

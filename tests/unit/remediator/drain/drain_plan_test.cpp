@@ -1,4 +1,4 @@
-// The rules of which pods go, named after the failure modes that they prevent (rows 13 to 24).
+// The rules for which pods go, named after the failure modes that they prevent (rows 13 to 24).
 #include "remediator/drain/drain_plan.h"
 
 #include "tests/unit/remediator/drain/drain_pods.h"
@@ -81,7 +81,7 @@ TEST(DrainPlan, Row16RefusesAnUnmanagedPodUnlessThePolicyEvicts) {
 
 TEST(DrainPlan, WaitsForWhatTerminatesAlready) {
   EXPECT_EQ(act_on(terminating(replica("web"), seconds(30))), DrainAct::kTerminating);
-  // Its end is on the way: nobody has to agree to it any more.
+  // The pod terminates already, so the rules for unmanaged pods no longer matter.
   EXPECT_EQ(act_on(terminating(naked("shell"), seconds(30))), DrainAct::kTerminating);
   EXPECT_EQ(act_on(terminating(owned_by(replica("agent"), "apps/v1", "DaemonSet"), seconds(30))),
             DrainAct::kSkip);
@@ -119,7 +119,7 @@ TEST(DrainPlan, TakesOnlyPodsWithAGpuIfTheStepSaysSo) {
   kube::Pod by_class = replica("without-a-request");
   by_class.runtime_class = "nvidia";
   EXPECT_EQ(act_on(by_class, gpu), DrainAct::kEvict);
-  kube::Pod pretender = by_class;  // any pod may name such an owner of a kind of its own
+  kube::Pod pretender = by_class;  // any pod may name an owner of a made-up kind
   pretender.owners = {{"example.com/v1", "DaemonSet", "agents", "d", true}};
   EXPECT_EQ(act_on(pretender, gpu), DrainAct::kEvict);
   by_class.runtime_class = "gvisor";
@@ -294,7 +294,7 @@ TEST(DrainPlan, RefusesRunningPodsOfExcludedNamespaces) {
   EXPECT_EQ(planned(plan, "going").act, DrainAct::kTerminating);
 }
 
-// ---- pods that were made after the drain began
+// ---- Pods that were made after the drain began
 
 kube::WallTime began() { return scene_at(seconds(0)).now - minutes(1); }
 
@@ -420,7 +420,7 @@ TEST(DrainPlan, CountsTheOwnersOfEachNamespaceAlone) {
   EXPECT_EQ(owner_of(other).size(), 10U);
 }
 
-// Its coming does not keep the drain from evicting the others.
+// Its arrival does not keep the drain from evicting the others.
 TEST(DrainPlan, NeverEvictsANewcomerThatMayNotBeEvicted) {
   const PlannedPod debug = plan_one(newcomer(naked("node-debugger")), {}, under_way());
   EXPECT_EQ(debug.act, DrainAct::kKeep);

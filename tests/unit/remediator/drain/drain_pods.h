@@ -1,4 +1,4 @@
-// Pods and plans for the tests of drain/: a running pod of a ReplicaSet, changed where a case wants
+// Pods and plans for the tests of drain/: a running pod of a ReplicaSet, and functions that change
 // it.
 #pragma once
 
@@ -60,7 +60,7 @@ inline kube::Pod labelled(kube::Pod pod, const std::string& key, const std::stri
   return pod;
 }
 
-// Its grace is over `in` after the drain's start.
+// The pod's grace period ends `in` after the start of the drain.
 inline kube::Pod terminating(kube::Pod pod, std::chrono::seconds in) {
   pod.meta.deleting = true;
   pod.meta.ends_at = kDrainStart + in;

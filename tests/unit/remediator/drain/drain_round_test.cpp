@@ -1,4 +1,5 @@
-// What is sent when, and when a drain is over: rows 9, 10, 14, 17, 20, 21, 24 and 25.
+// Tests when a drain sends which removals, and when it is over: rows 9, 10, 14, 17, 20, 21, 24 and
+// 25.
 #include "remediator/drain/drain_round.h"
 
 #include "tests/unit/remediator/drain/drain_pods.h"
@@ -223,7 +224,7 @@ class HeldUpWaves : public DrainRounds {
   void take_off(const std::string& name) {
     std::erase_if(pods_, [&](const kube::Pod& pod) { return pod.meta.name == name; });
   }
-  // Each wave goes although "train" stays, and our own pod does not.
+  // Each wave leaves although "train" stays. gpuward's own pod stays too.
   void expect_all_waves_but_self() {
     EXPECT_THAT(sent(round_at(seconds(2))), ElementsAre("web"));
     take_off("web");

@@ -21,7 +21,7 @@ class DrainerTest : public DrainCluster {
   DrainerTest() {
     order_.node = "gpu-01";
     order_.node_uid = add_node("gpu-01");
-    order_.started_at = clock_.wall() + seconds(1);  // pods of this second were there before it
+    order_.started_at = clock_.wall() + seconds(1);  // pods of this second are older
     order_.permit = permit_;
     order_.taints = {{"node.kubernetes.io/unschedulable", "", "NoSchedule", {}}};
   }
@@ -31,8 +31,8 @@ class DrainerTest : public DrainCluster {
     EXPECT_TRUE(progress) << progress.error().message;
     return progress.value_or(DrainProgress{});
   }
-  // As the reconciler does: again after look_again, for that long or until it is over. A kubelet
-  // ends what terminates where `ends_pods`.
+  // Looks as the reconciler does, each time after look_again, until `time` has passed or the drain
+  // is over. If `ends_pods`, a kubelet ends the terminating pods.
   DrainProgress look_for(milliseconds time, bool ends_pods = true) {
     const auto end = clock_.steady() + time;
     DrainProgress progress = look();
@@ -106,13 +106,13 @@ TEST_F(DrainerTest, ABudgetBlocksAndThenLetsGo) {
   const DrainProgress blocked = look_for(minutes(1));
   EXPECT_EQ(blocked.verdict, DrainState::kGoingOn);
   EXPECT_EQ(blocked.summary, "1 pod left: 1 blocked by disruption budget web-pdb: default/web");
-  EXPECT_LE(evictions(), 13U);  // every 5 s, at the look after that
+  EXPECT_LE(evictions(), 13U);  // every 5 s, at the next look
   EXPECT_GE(evictions(), 8U);
   allow("web-pdb", 1);
   EXPECT_EQ(look_for(seconds(10)).verdict, DrainState::kDone);
 }
 
-// The finding: only the GPU pod was tried, for half an hour.
+// A real incident: for half an hour the drain tried only the GPU pod.
 TEST_F(DrainerTest, ABlockedGpuPodKeepsNoOtherPodFromBeingEvicted) {
   add_pod("train", "gpu-01", gpu_pod());
   add_budget("train-pdb", "train", 0);
@@ -189,7 +189,7 @@ TEST_F(DrainerTest, Row11AnOverloadSlowsAllDownAndABudgetDoesNot) {
   EXPECT_GE(evictions(), 3U);
 }
 
-// A removal may wait for minutes for the rate of all drains.
+// A removal may wait for minutes for the rate that all drains share.
 TEST_F(DrainerTest, SendsNoRemovalThatWaitsOnceItsOwnerForbidsIt) {
   for (const char* name : {"a", "b", "c"}) add_pod(name);
   evictor_.set_rate({.per_second = 0.1, .burst = 1});
@@ -208,7 +208,7 @@ TEST_F(DrainerTest, SendsNoRemovalThatWaitsOnceItsOwnerForbidsIt) {
   EXPECT_TRUE(kube_.has(path_of("c")));
 }
 
-// Each look wants it again.
+// Each look requests the removal again.
 TEST_F(DrainerTest, SendsARemovalThatWaitsForMinutesAlsoAfterTheDeadline) {
   for (const char* name : {"a", "b"}) add_pod(name);
   evictor_.set_rate({.per_second = 0.005, .burst = 1});
@@ -342,7 +342,7 @@ TEST_F(DrainerTest, AnotherNodeOfTheNameStartsAnew) {
   EXPECT_EQ(evictions(), 2U) << "what is known of the old node's pods counts no more";
 }
 
-// The list is of the pods of whatever node has the name.
+// The list has the pods of any node with this name.
 TEST_F(DrainerTest, IsNeitherDoneNorFailedByThePodsOfAnotherNode) {
   for (const bool is_there : {true, false}) {
     kube_.remove("/api/v1/nodes/gpu-01");
@@ -357,7 +357,8 @@ TEST_F(DrainerTest, IsNeitherDoneNorFailedByThePodsOfAnotherNode) {
   EXPECT_FALSE(drainer_->advance(order_));
 }
 
-// After the list: pods that came with another node cannot be among those that are sent.
+// The drainer reads the node after the list, so that it sends no pod of another node with this
+// name.
 TEST_F(DrainerTest, ReadsTheNodeOnceTheListIsComplete) {
   add_pod("web");
   ASSERT_EQ(look_for(minutes(1)).verdict, DrainState::kDone);
@@ -388,7 +389,7 @@ TEST_F(DrainerTest, APodThatCannotBeListedIsNotGone) {
   EXPECT_EQ(look_for(minutes(1)).verdict, DrainState::kDone);
 }
 
-// A server's cache that has stood still since it was asked for the first time.
+// A server's cache that has not changed since the first request to it.
 class StandingCache final : public http::Client {
  public:
   explicit StandingCache(http::Client& behind) : behind_(behind) {}
@@ -484,7 +485,8 @@ TEST_F(DrainerTest, WhatIsCalledOffIsNotSent) {
   EXPECT_EQ(drainer_->remembered(), 0U);
 }
 
-// A policy that deleted them, and now evicts them: no deletion that still waits is sent.
+// The policy first deletes the pods, and then evicts them. No deletion that still waits may be
+// sent.
 TEST_F(DrainerTest, WhatIsToBeEvictedNowIsNotDeleted) {
   for (int i = 0; i < 3; ++i) add_pod("web-" + std::to_string(i));
   add_budget("web-pdb", "web", 0);
@@ -519,7 +521,7 @@ TEST_F(DrainerTest, IsLookedAtSeldomIfItWillBeToldOfItsAnswers) {
   EXPECT_EQ(look().look_again, seconds(60));
   clock_.advance(milliseconds(500));
   EXPECT_EQ(look().look_again, seconds(60));
-  // Not beyond the deadline.
+  // The next look is not after the deadline.
   evictor_.set_rate({.per_second = 0.001, .burst = 1, .most_in_flight = 1});
   clock_.advance(milliseconds(54'500));
   EXPECT_EQ(look().look_again, seconds(10));
@@ -540,19 +542,19 @@ TEST_F(DrainerTest, ManyDrainsAreEachLookedAtLessOften) {
   const milliseconds between = look().look_again;
   EXPECT_GE(between, milliseconds(5'000));
   EXPECT_LE(between, milliseconds(5'100));
-  // None ends while its own pods wait for the rate that all share.
+  // The drain does not end while its own pods wait for the rate that all drains share.
   evictor_.set_rate({.per_second = 1, .burst = 1, .most_in_flight = 1});
   add_pod("b");
   add_pod("c");
   EXPECT_GE(look().look_again, milliseconds(20'000));
 }
 
-// ---- pods that come while or after the node is drained
+// ---- Pods that come while or after the node is drained
 
 class Newcomers : public DrainerTest {
  protected:
   Newcomers() { clock_.advance(seconds(5)); }
-  // The pods that are there by now were there before the drain.
+  // Starts the drain after all pods that exist now.
   void begin_now() {
     clock_.advance(seconds(2));
     order_.started_at = clock_.wall();
@@ -567,7 +569,7 @@ class Newcomers : public DrainerTest {
   std::optional<kube::WallTime> accepted_until_;
 };
 
-// Its Deployment puts each back at once.
+// The pod's Deployment replaces it at once.
 TEST_F(Newcomers, OfATolerantOwnerAreLeftAndNamed) {
   add_pod("agent-0", "gpu-01", tolerating());
   begin_now();
@@ -585,7 +587,7 @@ TEST_F(Newcomers, OfATolerantOwnerAreLeftAndNamed) {
   EXPECT_EQ(evictions(), 1U);
 }
 
-// Over changes of the leader too.
+// The limit holds over changes of the leader too.
 TEST_F(Newcomers, WithGpusAreEvictedAFewTimesAndThenWaitedFor) {
   int made = 0;
   const auto come_back = [&] {
@@ -607,7 +609,7 @@ TEST_F(Newcomers, WithGpusAreEvictedAFewTimesAndThenWaitedFor) {
   EXPECT_THAT(progress.left, SizeIs(1));
 }
 
-// The record of it is refused each time.
+// The API server refuses the record each time.
 TEST_F(Newcomers, AreCountedThoughTheRecordIsNotWritten) {
   for (int i = 0; i < 10; ++i) {
     add_pod("train-" + std::to_string(i), "gpu-01", tolerating(gpu_pod()));
@@ -618,7 +620,7 @@ TEST_F(Newcomers, AreCountedThoughTheRecordIsNotWritten) {
   EXPECT_LE(evictions(), 3U);
 }
 
-// Their removals were sent, and no pod was evicted.
+// The drain sent their removals, and the API server evicted no pod.
 TEST_F(Newcomers, ThatABudgetHeldBackAreEvictedOnceItAllowsThat) {
   for (int i = 0; i < 3; ++i) {
     add_pod("train-" + std::to_string(i), "gpu-01", tolerating(gpu_pod()));
@@ -730,7 +732,8 @@ TEST_F(Newcomers, DoNotCountOnceTheyHaveEnded) {
   EXPECT_FALSE(*came);
 }
 
-// The policy lets the plan continue without those alone.
+// The policy lets the plan continue without the pods that the deadline left, and only without
+// those.
 TEST_F(Newcomers, AreToldFromThoseThatTheDeadlineLeft) {
   add_pod("stuck");
   clock_.advance(seconds(1));

@@ -29,7 +29,7 @@ Removal removal_of_pod(const std::string& name, const std::string& uid,
 class EvictorInCalls : public DrainCluster {
  protected:
   Removal pod(const std::string& name) { return removal_of_pod(name, add_pod(name)); }
-  // Its outcome as an answer; kNone where there is none yet.
+  // Returns the outcome as an answer; kNone if there is none yet.
   RemovalAnswer outcome() {
     const auto outcomes = evictor_.collect(kSomeNode);
     return outcomes.size() == 1 ? answer_of(outcomes[0].status) : RemovalAnswer::kNone;
@@ -49,7 +49,7 @@ TEST_F(EvictorInCalls, EvictsUnderTheUid) {
   EXPECT_EQ(outcome(), RemovalAnswer::kNone) << "each outcome once";
 }
 
-// By its name alone the removal could hit the pod that has replaced it.
+// A removal by name alone could hit the pod that has replaced it.
 TEST_F(EvictorInCalls, SendsNothingForAPodWithoutAUid) {
   Removal removal = pod("web");
   removal.pod.uid.clear();
@@ -173,7 +173,7 @@ TEST_F(EvictorInCalls, KeepsTheRate) {
   EXPECT_EQ(evictions(), 2U);  // the burst
   clock_.advance(milliseconds(501));
   EXPECT_THAT(evictor_.collect(kSomeNode), SizeIs(4));
-  EXPECT_EQ(evictions(), 4U);  // no more than the burst at once, whatever has passed
+  EXPECT_EQ(evictions(), 4U);  // the burst is the limit, however much time has passed
   evictor_.set_rate({.per_second = 1000, .burst = 100, .most_in_flight = 4});
   clock_.advance(seconds(1));
   EXPECT_THAT(evictor_.collect(kSomeNode), SizeIs(8));
@@ -222,7 +222,7 @@ TEST_F(EvictorInCalls, ForgetsWhatWaitsForANode) {
   EXPECT_TRUE(evictor_.submit(kSomeNode, waits, permit_)) << "not under way any more";
 }
 
-// A gate in front of the API server, so that a test decides when calls come back.
+// A gate in front of the API server: the test decides when calls return.
 class GatedClient final : public http::Client {
  public:
   explicit GatedClient(http::Client& behind) : behind_(behind) {}
@@ -273,7 +273,7 @@ class GatedClient final : public http::Client {
 
 class EvictorByThreads : public DrainCluster {
  protected:
-  // Collects until so many outcomes are there; the case's time-out ends a wait for ever.
+  // Collects until there are `wanted` outcomes. The time-out of the test case ends an endless wait.
   std::size_t collect(std::size_t wanted) {
     std::size_t collected = 0;
     while (collected < wanted) collected += evictor_->collect(kSomeNode).size();

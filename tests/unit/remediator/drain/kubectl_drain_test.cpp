@@ -1,6 +1,6 @@
 // One node with a pod of every kind that a drain may meet, numbered as in a comparison with
 // `kubectl drain --force --ignore-daemonsets --delete-emptydir-data` 1.34 on a real control plane.
-// What kubectl does otherwise stands beside the pod, and in docs/drain.md.
+// Comments beside the pods and docs/drain.md name each difference of kubectl.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -100,7 +100,7 @@ class KubectlDrain : public DrainCluster {
     EXPECT_TRUE(progress) << progress.error().message;
     return progress.value_or(DrainProgress{});
   }
-  // The kubelet takes the grace period of p11 and p20, and ends the others at once.
+  // The kubelet respects the grace period of p11 and p20, and ends the others at once.
   void end_pods() {
     const auto pods = *api_.list_pods_on("gpu-01");
     for (const kube::Pod& pod : pods) {
@@ -128,7 +128,7 @@ class KubectlDrain : public DrainCluster {
     std::ranges::sort(names);
     return names;
   }
-  // Names of pods, in the order of their first eviction.
+  // The names of the pods, in the order of their first eviction.
   std::vector<std::string> asked() {
     std::vector<std::string> names;
     for (const auto& request : kube_.requests("POST", kPodsPath)) {
@@ -171,7 +171,7 @@ TEST_F(KubectlDrain, AsksThePodsThatKubectlAsksButForTheIntendedOnes) {
                                           "p05-db", "p06-db", "p08-job", "p09-job", "p10-empty-dir",
                                           "p11-slow", "p12-critical", "p14-gpu", "p16-succeeded",
                                           "p17-failed", "p18-bare", "p19-finalizer"));
-  // kubectl: all at once.
+  // kubectl evicts all at once.
   EXPECT_THAT(std::vector(names.begin(), names.begin() + 3),
               UnorderedElementsAre("p08-job", "p09-job", "p14-gpu"));
   EXPECT_EQ(names.back(), "p12-critical");
@@ -196,7 +196,7 @@ TEST_F(KubectlDrain, IsHeldAtItsDeadlineWithTheNamesOfThosePods) {
   EXPECT_THAT(progress.summary, HasSubstr("not drained in time: 3 pods left: "));
 }
 
-// kubectl without --force: so too.
+// kubectl without --force does the same.
 TEST_F(KubectlDrain, RefusesBeforeTheFirstEvictionIfABarePodMustStay) {
   order_.settings.evicts_unmanaged = false;
   const DrainProgress progress = look();

@@ -39,7 +39,7 @@ class CallsTest : public ClusterTest {
   CallsTest() {
     exclusions_ = &exclusion_store_;
     restart();
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     Policy policy;
     policy.mode = Mode::kFull;
     policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),

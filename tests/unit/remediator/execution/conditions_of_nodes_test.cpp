@@ -13,7 +13,7 @@ using ::testing::SizeIs;
 class NodeConditionsTest : public ClusterTest {
  protected:
   NodeConditionsTest() {
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     rule_.type = "GPUProblem";
     rule_.severity = Severity::kReset;
     rule_.held_for = minutes(2);

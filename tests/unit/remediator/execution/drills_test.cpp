@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 class DrillsTest : public ClusterTest {
  protected:
   DrillsTest() {
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     policy.mode = Mode::kFull;
     for (const Severity severity : {Severity::kReboot, Severity::kIsolate}) {
       for (const Step step : {Step::kTaint, Step::kCordon, Step::kDrain,

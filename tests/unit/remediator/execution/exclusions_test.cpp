@@ -20,7 +20,7 @@ const std::string kMapPath = "/api/v1/namespaces/default/configmaps/gpuward-excl
 class ExclusionsTest : public ClusterTest {
  protected:
   ExclusionsTest() {
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     exclusions_ = &store_;
     Policy policy;
     policy.mode = Mode::kFull;

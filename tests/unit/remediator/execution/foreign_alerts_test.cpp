@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 class ForeignAlertsTest : public ClusterTest {
  protected:
   ForeignAlertsTest() {
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     Policy policy;
     policy.mode = Mode::kFull;
     policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),

@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 class MaintenanceTest : public ClusterTest {
  protected:
   MaintenanceTest() {
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     force({planned(Step::kCordon), planned(Step::kDrain), planned(Step::kVerify),
            planned(Step::kReturn)});
     reports_.answer = report_of(Severity::kNone);

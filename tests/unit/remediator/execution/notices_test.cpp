@@ -19,7 +19,7 @@ const std::string kStatusPath = "/apis/gpuward.dev/v1alpha1/remediations/.*/stat
 class NoticesTest : public ClusterTest {
  protected:
   NoticesTest() {
-    clock_.advance(std::chrono::minutes(15));  // the node is no newcomer
+    clock_.advance(std::chrono::minutes(15));  // the startup grace is over
     policy_with(Mode::kCordon, {planned(Step::kTaint), planned(Step::kCordon)});
     report("GPU_HEALTH_ERROR");
   }

@@ -10,7 +10,7 @@ using std::chrono::minutes;
 class PoolsOfNodesTest : public ClusterTest {
  protected:
   PoolsOfNodesTest() {
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     reports_.answer = report_of(Severity::kReboot);
     Policy policy;
     policy.mode = Mode::kFull;

@@ -35,7 +35,7 @@ class RestartJobTest : public ClusterTest {
  protected:
   RestartJobTest() {
     exclusions_ = &exclusion_store_;
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     Policy policy;
     policy.mode = Mode::kFull;
     PlannedStep restart = planned(Step::kRestartJob);

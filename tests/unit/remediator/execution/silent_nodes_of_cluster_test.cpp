@@ -37,7 +37,7 @@ class SilentNodeTest : public ClusterTest {
     proofs_ = &said_;
     steps_[Step::kNotify].progress =
         StepProgress{.result = StepResult::kDone, .message = "told", .facts = {}, .look_again = {}};
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     policy.mode = Mode::kFull;
     policy.silent.is_on = true;
     policy.machines.reboot = {"/bin/power-cycle"};

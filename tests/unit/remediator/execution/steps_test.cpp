@@ -25,7 +25,7 @@ PlannedStep with_approval(Step step) {
 class StepsTest : public ClusterTest {
  protected:
   StepsTest() {
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     policy.mode = Mode::kFull;
     plan(Severity::kReboot,
          {Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot, Step::kVerify, Step::kReturn});

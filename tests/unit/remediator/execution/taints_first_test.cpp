@@ -20,7 +20,7 @@ using ::testing::SizeIs;
 class MarksFirstTest : public ClusterTest {
  protected:
   MarksFirstTest() {
-    clock_.advance(minutes(15));  // the nodes are no newcomers
+    clock_.advance(minutes(15));  // the startup grace is over
     plan({Step::kTaint, Step::kCordon, Step::kDrain});
     reports_.answer = report_of(Severity::kReboot);
     add_node("gpu-02");

@@ -15,7 +15,7 @@ using ::testing::Not;
 class TerminateTest : public ClusterTest {
  protected:
   TerminateTest() {
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     policy.mode = Mode::kFull;
     policy.steps[Severity::kIsolate] = {planned(Step::kTaint), planned(Step::kCordon),
                                         planned(Step::kDrain), planned(Step::kTerminate)};

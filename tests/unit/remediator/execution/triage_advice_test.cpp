@@ -9,7 +9,7 @@ namespace {
 class TriageAdviceTest : public ClusterTest {
  protected:
   TriageAdviceTest() {
-    clock_.advance(std::chrono::minutes(15));  // the node is no newcomer
+    clock_.advance(std::chrono::minutes(15));  // the startup grace is over
     Policy policy;
     policy.mode = Mode::kFull;
     for (const Severity severity : {Severity::kReset, Severity::kReboot}) {

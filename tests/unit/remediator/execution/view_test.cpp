@@ -18,7 +18,7 @@ constexpr const char* kSeenNode = "/api/v1/nodes/gpu-01";
 class ViewTest : public ClusterTest {
  protected:
   ViewTest() {
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the startup grace is over
     Policy policy;
     policy.mode = Mode::kFull;
     for (const Step step : {Step::kTaint, Step::kCordon, Step::kDrain, Step::kReboot})
@@ -293,7 +293,7 @@ TEST_F(ViewTest, OfAllStepsTogetherLittleIsWrittenThatIsOnlyWords) {
   ASSERT_TRUE(look());
   say_progress("3 pods left");
   add_node("gpu-02");
-  clock_.advance(minutes(15));  // it is no newcomer any more
+  clock_.advance(minutes(15));  // the startup grace is over
   AlertSignal other = signal();
   other.node = "gpu-02";
   ASSERT_TRUE(take({other}));

@@ -507,7 +507,7 @@ TEST_F(EditedMarks, AreToldOfOnceMoreIfTheNodeWasHeldAlready) {
   policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
                                      planned(Step::kDrain)};
   policy_.set(policy);
-  clock_.advance(std::chrono::minutes(15));  // the node is no newcomer
+  clock_.advance(std::chrono::minutes(15));  // the startup grace is over
   steps_[Step::kDrain].progress->result = StepResult::kFailed;
   ASSERT_TRUE(take({signal()}));
   reports_.answer = report_of(Severity::kReboot);
