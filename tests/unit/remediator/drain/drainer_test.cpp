@@ -31,8 +31,8 @@ class DrainerTest : public DrainCluster {
     EXPECT_TRUE(progress) << progress.error().message;
     return progress.value_or(DrainProgress{});
   }
-  // Looks as the reconciler does, each time after look_again, until `time` has passed or the drain
-  // is over. If `ends_pods`, a kubelet ends the terminating pods.
+  // Calls look() as often as the reconciler would, until `time` has passed or the drain is over. If
+  // `ends_pods`, a kubelet ends the terminating pods.
   DrainProgress look_for(milliseconds time, bool ends_pods = true) {
     const auto end = clock_.steady() + time;
     DrainProgress progress = look();

@@ -1,4 +1,4 @@
-// That no approval is asked for or believed unless the API server is seen to guard them.
+// gpuward asks for and believes approvals only while it sees that the API server guards them.
 #include "remediator/execution/guard_probe.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
@@ -27,7 +27,7 @@ class GuardedApprovals : public ClusterTest {
     guard_ = &probe_;
     restart();
   }
-  // The policies come into force or go, which is seen at the next look.
+  // Brings the policies into force, or removes them. The next look sees it.
   void guard(bool guards) {
     kube_.guard_approvals(guards);
     clock_.advance(seconds(16));
@@ -78,7 +78,7 @@ TEST_F(GuardedApprovals, AreNotEvenAskedForWithoutAGuard) {
   EXPECT_NE(token(), "");
 }
 
-// Right before the step: what was seen a moment ago is not enough.
+// gpuward probes again right before the step: the result of a moment ago is not enough.
 TEST_F(GuardedApprovals, AreNotBelievedOnceTheGuardIsGone) {
   bring_to_the_drain();
   kube_.guard_approvals(false);
@@ -105,7 +105,7 @@ TEST_F(GuardedApprovals, AreAskedAnewForWhatWasAnsweredWithoutAGuard) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 
-// No operator can have answered it: gpuward only does not know.
+// No operator can have changed the approval: gpuward only lacks the answer.
 TEST_F(GuardedApprovals, WaitAndKeepTheirTokenIfTheServerDoesNotSay) {
   bring_to_the_drain();
   const std::string asked = token();
@@ -161,7 +161,7 @@ TEST_F(Probe, IsNotRepeatedWithinTheAgeThatIsGoodEnough) {
   EXPECT_TRUE(probe_.was_in_force());
 }
 
-// A refusal by RBAC, or by some other policy, is no proof.
+// A refusal by RBAC, or by some other policy, does not prove that the guards are in force.
 TEST_F(Probe, TakesNoOtherRefusalForTheGuards) {
   kube_.guard_approvals(false);
   kube_.access().deny({.user = "", .verb = "create", .resource = "remediations"});

@@ -1,5 +1,5 @@
-// The restart of a machine on the whole reconciler, with the real step and a provider led by the
-// hand: what is done where the call was refused, was never made, or is not known to have arrived.
+// The restart of a machine on the whole reconciler, with the real step and a scripted provider: the
+// call is refused, is never made, or may not have arrived.
 #include "remediator/actions/reboot_action.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/decision/status_change.h"
@@ -27,7 +27,7 @@ class LedMachines final : public CloudProvider {
     return fail(ErrorKind::kInternal, "not asked for");
   }
   Result<MachineFate> fate(const Machine&) override { return Fate::kRuns; }
-  std::function<void()> before_the_call;  // while it finds out what it has to know
+  std::function<void()> before_the_call;  // while the provider reads before the call
   std::function<void()> after_the_call;
   int asked = 0;
   bool is_there = true;
@@ -55,7 +55,7 @@ class CallsTest : public ClusterTest {
     if (step == Step::kReboot) return &reboot_;
     return ClusterTest::action_of(step);
   }
-  // With fresh evidence, until nothing is to be done at once.
+  // Looks with fresh evidence until no look is due at once.
   void look(int tries = 10) {
     for (int i = 0; i < 8; ++i) {
       reports_.answer = report_of(Severity::kReboot, boot_);
@@ -63,14 +63,14 @@ class CallsTest : public ClusterTest {
       if (!look_.look_again || *look_.look_again > std::chrono::milliseconds(0)) return;
     }
   }
-  // Time passes with a leader, which looks each minute.
+  // Lets time pass while a leader looks each minute.
   void pass(minutes time) {
     for (; time.count() > 0; --time) {
       clock_.advance(minutes(1));
       look();
     }
   }
-  // The process dies after the intent: whoever goes on finds that and nothing else.
+  // The process dies after the intent. The next process finds only the intent.
   void die_before_the_call() {
     look();
     ASSERT_EQ(machines_.asked, 1);
@@ -106,7 +106,7 @@ class CallsTest : public ClusterTest {
   std::string boot_ = "boot-gpu-01";
 };
 
-// What takes the leave away while the provider finds out what it has to know before the call.
+// Events that revoke the permission while the provider reads before the call.
 TEST_F(CallsTest, NothingIsAskedForIfLeaveIsTakenAwayAtTheLastMoment) {
   const auto annotate = [this](std::string_view key, const Json& value) {
     kube_.patch(remediation_collection() + "/" + remediation().name,
@@ -162,7 +162,7 @@ TEST_F(CallsTest, NothingIsAskedForIfLeaveIsTakenAwayAtTheLastMoment) {
   EXPECT_EQ(machines_.asked, 1) << "and then it is";
 }
 
-// A human who writes to the Remediation while the call is made does not make it forgotten.
+// An operator's write to the Remediation during the call must not lose the record of the call.
 TEST_F(CallsTest, AnAcceptedCallIsRecordedOverTheWriteOfSomebodyElse) {
   machines_.after_the_call = [this] {
     kube_.patch(remediation_collection() + "/" + remediation().name,
@@ -175,7 +175,7 @@ TEST_F(CallsTest, AnAcceptedCallIsRecordedOverTheWriteOfSomebodyElse) {
   EXPECT_EQ(remediation().status.find(Step::kReboot)->facts.at(kCallFact), "accepted");
 }
 
-// Reviewed: a power-cycle program that exits 1 led to the end of the machine.
+// Found in a review: a power-cycle program that exits 1 led to the end of the machine.
 TEST_F(CallsTest, ARefusedRestartIsAskedForAgainAFewTimesAndThenHeld) {
   machines_.answer = fail(ErrorKind::kRefused, "power-cycle ended with exit code 1");
   look();
@@ -208,7 +208,7 @@ TEST_F(CallsTest, ARestartThatIsAcceptedAtLastGoesOn) {
   EXPECT_TRUE(remediation().status.has_done(Step::kReboot));
 }
 
-// Reviewed: with approvals off, called 0 times, and the end of the machine begun.
+// Found in a review: with approvals off, gpuward never made the call, and began to end the machine.
 TEST_F(CallsTest, ARestartThatMayNeverHaveBeenAskedForIsAskedForAgainOnceItIsSafe) {
   die_before_the_call();
   look();
@@ -269,7 +269,7 @@ TEST_F(CallsTest, AnAcceptedRestartThatDoesNotComeCountsAgainstTheMachine) {
   EXPECT_EQ(remediation().status.escalated_to, Severity::kIsolate);
 }
 
-// Upgrade: the version before has written no such fact.
+// Upgrade: the earlier version did not write this fact.
 TEST_F(CallsTest, ARecordOfTheVersionBeforeIsOneOfWhichNobodyKnows) {
   look();
   Remediation one = remediation();
@@ -281,7 +281,7 @@ TEST_F(CallsTest, ARecordOfTheVersionBeforeIsOneOfWhichNobodyKnows) {
   EXPECT_EQ(machines_.asked, 2) << "the node is in the same boot still, and reports";
 }
 
-// Rollback: the version before knows no such fact, and carries it on.
+// Rollback: the earlier version does not know this fact, and preserves it.
 TEST_F(CallsTest, WhatTheVersionBeforeDoesNotKnowStaysInTheRecord) {
   look();
   const Remediation before = remediation();
@@ -293,7 +293,7 @@ TEST_F(CallsTest, WhatTheVersionBeforeDoesNotKnowStaysInTheRecord) {
   EXPECT_EQ(facts.at(kBootBeforeFact), "boot-gpu-01");
 }
 
-// A withdrawn second intent does not undo what the first has done.
+// A withdrawn second intent does not undo the effect of the first.
 TEST(Withdrawn, AStepThatHasTreatedTheMachineBeforeIsStillKnown) {
   RemediationStatus status;
   Decision decision;
@@ -321,7 +321,7 @@ TEST(Withdrawn, AStepThatHasTreatedTheMachineBeforeIsStillKnown) {
                    .find(Step::kReboot));
 }
 
-// Simulated, seed 6954: a refused restart that had to wait was asked for as if for the first time.
+// Simulated, seed 6954: after a wait, gpuward counted a repeated restart as the first attempt.
 TEST(Withdrawn, ARestartThatWasRefusedBeforeIsCountedOn) {
   Decision decision;
   decision.step = planned(Step::kReboot);
@@ -351,7 +351,7 @@ TEST(Withdrawn, ARestartThatWasRefusedBeforeIsCountedOn) {
   EXPECT_EQ(begun(status).find(Step::kReboot)->attempts, 2);
 }
 
-// `machines.job.reboot`, of a machine that no provider restarts.
+// `machines.job.reboot`, for a machine that no provider restarts.
 class RestartByJob : public CallsTest {
  protected:
   RestartByJob() {
@@ -367,7 +367,7 @@ class RestartByJob : public CallsTest {
   std::size_t made() { return kube_.requests("POST", kJobs).size(); }
   Json job() { return parse_json(kube_.requests("POST", kJobs).back().body).value(); }
   std::string job_path() { return std::string(kJobs) + "/" + string_at(job()["metadata"], "name"); }
-  // Of its pod.
+  // Sets the status of the Job's pod.
   void put_pod(const Json& status) {
     const Json made = kube_.get(job_path());
     const std::string name = string_at(made["metadata"], "name");
@@ -421,7 +421,7 @@ TEST_F(RestartByJob, IsDoneInTheNextBootWhateverTheJobSays) {
   EXPECT_EQ(made(), 1U);
 }
 
-// A pod that the shutdown has ended, or the restart has taken away.
+// The shutdown ended the pod, or the restart removed it.
 TEST_F(RestartByJob, IsDoneInTheNextBootAlsoIfTheJobHasFailed) {
   look();
   put_pod(fakes::running_status());
@@ -474,7 +474,7 @@ TEST_F(RestartByJob, GivesWayToAWorseSeverityIfTheMachineStays) {
   EXPECT_EQ(made(), 1U);
 }
 
-// Evicted, perhaps, before it did anything.
+// For example, the pod may have been evicted before it did anything.
 TEST_F(RestartByJob, IsForAnOperatorIfNobodyKnowsWhetherTheRestartWasAskedFor) {
   look();
   put_pod(fakes::running_status());
@@ -496,7 +496,7 @@ TEST_F(RestartByJob, FailsIfTheNodeIsNotReadyInTheNextBoot) {
   EXPECT_EQ(remediation().status.escalated_to, Severity::kIsolate);
 }
 
-// The restart counts from then on, whatever becomes of the Remediation.
+// From then on the restart counts, even if the Remediation ends.
 TEST_F(RestartByJob, IsRecordedAsAcceptedOnceTheJobSaysSo) {
   look();
   put_pod(fakes::running_status());
@@ -518,7 +518,7 @@ TEST_F(RestartByJob, WaitsForAKubeletThatWouldStartIt) {
   EXPECT_EQ(made(), 1U);
 }
 
-// Which means restarts the machine was decided with the intent.
+// The intent already fixed which means restarts the machine.
 TEST_F(RestartByJob, StaysWithItsJobWhenThePolicyNamesOtherMeans) {
   look();
   machines_.is_there = true;
@@ -541,7 +541,7 @@ TEST_F(RestartByJob, IsTakenBackByCancelBeforeItRuns) {
   EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
 }
 
-// The pod has run since the last look, and its end goes with its Job.
+// The pod ran after the last look, and its result goes with its Job.
 TEST_F(RestartByJob, KeepsACancelledNodeCordonedAlsoIfItsPodWasNotSeen) {
   look();
   put_pod(fakes::running_status());
@@ -553,7 +553,7 @@ TEST_F(RestartByJob, KeepsACancelledNodeCordonedAlsoIfItsPodWasNotSeen) {
   EXPECT_FALSE(node().unschedulable) << "the machine does not restart any more";
 }
 
-// Held at the end of its time, for an operator who cancels.
+// gpuward holds the node when the time of the step is over, and an operator cancels.
 TEST_F(RestartByJob, KeepsANodeCordonedThatIsCancelledWhenItsTimeIsOver) {
   Policy policy = *policy_.get();
   policy.steps[Severity::kReboot][3].timeout = minutes(2);
@@ -572,7 +572,7 @@ TEST_F(RestartByJob, KeepsANodeCordonedThatIsCancelledWhenItsTimeIsOver) {
   EXPECT_FALSE(node().unschedulable);
 }
 
-// Anybody who creates pods may write the label.
+// Any account that may create pods may write the label.
 TEST_F(RestartByJob, TakesNoPodOfAnotherNamespaceForThatOfTheJob) {
   look();
   Json pod = fakes::pod("x", "gpu-01", {{"gpuward.dev/step", "reboot"}});
@@ -583,7 +583,7 @@ TEST_F(RestartByJob, TakesNoPodOfAnotherNamespaceForThatOfTheJob) {
   EXPECT_FALSE(node().unschedulable);
 }
 
-// A pod of a tenant would start into the restart.
+// A tenant's pod would start and then be killed by the restart.
 TEST_F(RestartByJob, KeepsACancelledNodeCordonedUntilItHasRestarted) {
   look();
   put_pod(fakes::running_status());

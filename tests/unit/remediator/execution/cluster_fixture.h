@@ -38,17 +38,17 @@ class RecordingAnnouncer final : public Announcer {
     return {};
   }
   std::vector<kube::NodeEvent> events, told;
-  Status telling;  // how it goes
+  Status telling;  // the result of deliver()
 };
 
-// Sinks of whatever name that have what they are told once a test says so.
+// Records the events for sinks of any name, and accepts them if `take` is set.
 class RecordingNotifications final : public Notifications {
  public:
   bool are_notified(const NotificationEvent& event, const std::vector<std::string>&) override {
     events.push_back(event);
     return take;
   }
-  std::vector<NotificationEvent> events;  // each time that they are asked about it
+  std::vector<NotificationEvent> events;  // one for each time that gpuward offers it
   bool take = true;
 };
 
@@ -77,7 +77,7 @@ class FixedReports final : public HealthReports {
   }
   int asked = 0;
   Result<HealthReport> answer = fail(ErrorKind::kNotFound, "nothing known");
-  std::function<void()> before;  // once
+  std::function<void()> before;  // called once
 };
 
 class FixedSlots final : public Slots {
@@ -102,11 +102,11 @@ class FixedSlots final : public Slots {
     return {};
   }
   Result<std::optional<SlotRefusal>> answer = std::nullopt, is_worn_out = std::nullopt;
-  std::function<void()> before;  // happens just before it answers
+  std::function<void()> before;  // called just before it answers
   std::vector<std::string> asked, arrivals, given_back;
 };
 
-// A step that a test leads by the hand.
+// A step that the test scripts.
 class ScriptedStep final : public StepAction {
  public:
   Facts facts_before(const kube::Node& node) const override {
@@ -142,13 +142,13 @@ class ScriptedStep final : public StepAction {
   }
   Facts more_before;
   Result<StepProgress> progress = StepProgress{};
-  std::function<void()> before;    // happens just before the step asks
-  std::function<Status()> permit;  // handed out last
+  std::function<void()> before;  // called just before the step asks for its permit
+  std::function<Status()> permit;  // the permit of the last call
   Result<std::optional<std::string>> waits_for = std::nullopt;
   Result<std::optional<StepUndone>> undoing = std::nullopt;
   Status permitted, abandoning;
-  Facts facts, adds;  // given; put into the answer
-  PlannedStep step;   // given
+  Facts facts, adds;  // those of the last call; those to add to the answer
+  PlannedStep step;  // that of the last call
   int begun = 0, watched = 0, abandoned = 0;
 };
 
@@ -159,7 +159,7 @@ inline kube::ApiOptions one_try() {
   return options;
 }
 
-// One process of the remediator: what it keeps in memory dies with it.
+// One process of the remediator. Its memory is lost with it.
 struct Replica {
   Replica(kube::Api& api, Clock& clock, CurrentPolicy& policy, HealthReports* reports,
           ActiveAlerts* alerts, Slots& slots, StepActions step_actions,
@@ -210,13 +210,13 @@ class ClusterTest : public ::testing::Test {
     kube_.clear_requests();
   }
 
-  // A fresh process: everything that only memory held is gone.
+  // Starts a new process. Everything that was only in memory is lost.
   void restart() {
     replica_ = make_replica();
     catch_up(*replica_);
   }
 
-  // Another process beside it, with nothing in view yet.
+  // Makes another process beside it, with an empty view.
   std::unique_ptr<Replica> make_replica() {
     return std::make_unique<Replica>(
         api_, clock_, policy_, &reports_, alerts_, slots_,
@@ -224,10 +224,10 @@ class ClusterTest : public ::testing::Test {
         guard_, proofs_);
   }
 
-  // What carries a step out; those that no test replaces are led by the hand.
+  // The action of a step; a scripted one unless a test overrides this.
   virtual StepAction* action_of(Step step) { return &steps_[step]; }
 
-  // What the informers would have told by now; past the faults of the API.
+  // Brings the view up to date as the informers would. The faults of the API do not apply.
   void catch_up(Replica& replica) {
     std::set<std::string> names;
     const Json nodes = kube_.get("/api/v1/nodes");
@@ -268,13 +268,13 @@ class ClusterTest : public ::testing::Test {
             .ends_at = clock_.wall()};
   }
 
-  // From now on that step ends so.
+  // Makes the step end with that result from now on.
   void end(Step step, StepResult result = StepResult::kDone) {
     steps_[step].progress =
         StepProgress{.result = result, .message = "so it ended", .facts = {}, .look_again = {}};
   }
 
-  // What the exporter on gpu-01 says now, of the kernel and of all.
+  // The report that the exporter on gpu-01 gives now: of the kernel log and of all checks.
   HealthReport report_of(Severity severity, const std::string& boot = "boot-gpu-01") {
     return {.measured_at = clock_.wall(),
             .severity = severity,
@@ -287,8 +287,8 @@ class ClusterTest : public ::testing::Test {
     return replica_->intake.take(signals, clock_.steady() + std::chrono::seconds(1));
   }
 
-  // As the controller's worker does once the informers have told it all: again after a failure, at
-  // most `tries` times.
+  // Reconciles as the controller's worker does, with a view that is up to date. Retries after a
+  // failure, at most `tries` times.
   bool reconcile(int tries = 10, const std::string& node = "gpu-01") {
     catch_up(*replica_);
     for (int i = 0; i < tries; ++i) {
@@ -298,7 +298,7 @@ class ClusterTest : public ::testing::Test {
     return false;
   }
 
-  // Time passes with a leader, which looks each minute.
+  // Lets time pass while a leader looks each minute.
   void pass(std::chrono::milliseconds time) {
     while (time.count() > 0) {
       const auto next = std::min<std::chrono::milliseconds>(time, std::chrono::minutes(1));
@@ -344,15 +344,15 @@ class ClusterTest : public ::testing::Test {
   kube::Api api_{one_try(), http_, credentials_, clock_};
   CurrentPolicy policy_;
   FixedReports reports_;
-  ActiveAlerts* alerts_ = nullptr;        // no Alertmanager to ask
-  ExclusionStore* exclusions_ = nullptr;  // nobody is excluded for a while
-  ProofSource* proofs_ = nullptr;         // nothing proves a machine down
-  ApprovalGuard* guard_ = nullptr;        // approvals are believed as they are
+  ActiveAlerts* alerts_ = nullptr;  // no Alertmanager to ask
+  ExclusionStore* exclusions_ = nullptr;  // no node is excluded
+  ProofSource* proofs_ = nullptr;  // nothing proves a machine down
+  ApprovalGuard* guard_ = nullptr;  // approvals are not checked for a guard
   FixedSlots slots_;
   std::map<Step, ScriptedStep> steps_;
   Status permit_;
   std::unique_ptr<Replica> replica_;
-  NodeLook look_;  // the last
+  NodeLook look_;  // the last one
 };
 
 }  // namespace gpuward::remediator

@@ -27,7 +27,7 @@ class NodeConditionsTest : public ClusterTest {
     policy.conditions = {rule_};
     policy_.set(policy);
   }
-  // The detector says so now.
+  // Sets the condition that the detector reports now.
   void say(const std::string& status, Clock::Wall heartbeat, const std::string& reason = "",
            std::optional<Clock::Wall> transition = {}) {
     const Json condition = {{"type", "GPUProblem"},
@@ -41,12 +41,12 @@ class NodeConditionsTest : public ClusterTest {
   }
   void say(const std::string& status) { say(status, clock_.wall()); }
   void see() { catch_up(*replica_); }
-  // By a leader that has just begun.
+  // Looks as a leader that has just begun.
   std::vector<AlertSignal> look() {
     ConditionSource source(policy_, replica_->view, replica_->view, clock_);
     return look(source);
   }
-  // By a leader that keeps looking while its informers hear.
+  // Looks as a leader that keeps looking while its informers are up to date.
   std::vector<AlertSignal> look(ConditionSource& source) {
     for (const Informer informer : {Informer::kNodes, Informer::kRemediations})
       replica_->view.informers().note_heard(informer, clock_.steady());
@@ -75,7 +75,7 @@ TEST_F(NodeConditionsTest, CountOnceTheyWereHeldForTheirTime) {
   EXPECT_EQ(remediation().alerts[0].error_class, "GPU_HEALTH_ERROR");
 }
 
-// Reports of others: two failing tests in turn, each with a reason of its own, write a new
+// Reported by others: two tests that fail in turn, each with its own reason, write a new
 // lastTransitionTime with each reason.
 TEST_F(NodeConditionsTest, WereHeldSinceTheStatusBeganWhateverTheirWriterResets) {
   ConditionSource source(policy_, replica_->view, replica_->view, clock_);
@@ -125,7 +125,7 @@ TEST_F(NodeConditionsTest, AreRememberedOnlyWhileTheInformersDeliver) {
   ConditionSource source(policy_, replica_->view, replica_->view, clock_);
   say("True");
   EXPECT_THAT(look(source), IsEmpty());
-  for (int i = 0; i < 10; ++i) {  // nothing was heard for longer than kOldestView
+  for (int i = 0; i < 10; ++i) {  // the informers heard nothing for longer than kOldestView
     clock_.advance(seconds(10));
     static_cast<void>(source.look());
   }
@@ -142,7 +142,7 @@ TEST_F(NodeConditionsTest, AreRememberedOnlyFromLookToLook) {
   clock_.advance(minutes(1));
   say("True");
   clock_.advance(minutes(2));
-  take_what_is_seen();  // by the other one
+  take_what_is_seen();  // by the other replica
   say("False");
   clock_.advance(minutes(5));
 
@@ -169,7 +169,7 @@ TEST_F(NodeConditionsTest, HoldAReasonForItsTime) {
       << "the status is one finding, whatever its reason";
 }
 
-// A later start would open the Remediation again that an operator has cancelled.
+// A later start would reopen the Remediation that an operator has cancelled.
 TEST_F(NodeConditionsTest, StartWithTheirStatusForEachLeader) {
   rule_.reasons = {"NvidiaXID79"};
   rule_.held_for = seconds(0);
@@ -221,7 +221,7 @@ TEST_F(NodeConditionsTest, HaveEndedAfterTheySaidOtherwiseForAWhile) {
   ASSERT_TRUE(take(look()));
 
   EXPECT_FALSE(remediation().any_firing());
-  expect_quarantined("reset");  // which says nothing of the node
+  expect_quarantined("reset");  // the end says nothing about the node
 }
 
 TEST_F(NodeConditionsTest, HaveEndedOnceTheirRuleIsNotInThePolicyAnyMore) {
@@ -249,7 +249,7 @@ TEST_F(NodeConditionsTest, HaveEndedOnceTheirRuleIsNotForTheNodeAnyMore) {
   EXPECT_FALSE(remediation().any_firing());
 }
 
-// Another replica has seen more of the node.
+// Another replica has seen a newer state of the node.
 TEST_F(NodeConditionsTest, EndNothingByAnOldView) {
   say("False");
   clock_.advance(minutes(10));
@@ -310,7 +310,7 @@ TEST_F(NodeConditionsTest, DrainNothingOnTheWordOfADetectorThatHasFallenSilent) 
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 
-// The remediator's clock was set back: how old the detector's last word is is not known.
+// The remediator's clock was set back, so that the age of the detector's last heartbeat is unknown.
 TEST_F(NodeConditionsTest, DrainNothingOnAHeartbeatFromTheFuture) {
   rule_.drains = true;
   force();

@@ -1,5 +1,5 @@
-// Drills: the steps of the policy on a node that is labelled for them at that moment, nothing on
-// any other, and no trace in what decides about real faults.
+// Drills: the steps of the policy run only on a node that has the drill label at that moment, and
+// leave no trace in decisions about real faults.
 #include "remediator/guards/drills.h"
 
 #include "remediator/budgets/ledger_slots.h"
@@ -35,7 +35,7 @@ class DrillsTest : public ClusterTest {
     policy_.set(policy);
     inject(Severity::kReboot);
   }
-  // What the exporter says of a node without any fault.
+  // Sets the report of an exporter on a node without any fault.
   void inject(Severity severity, const std::string& boot = "boot-gpu-01") {
     reports_.answer = report_of(Severity::kNone, boot);
     reports_.answer->drill_severity = severity;
@@ -144,7 +144,7 @@ TEST_F(DrillsTest, GoNoFurtherOnceTheLabelIsGone) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 
-// The informers do not know it yet: gpuward refuses the next call all the same.
+// The informers do not know it yet, but gpuward refuses the next call.
 TEST_F(DrillsTest, AreRefusedRightBeforeTheCallIfTheLabelIsGone) {
   label("allowed");
   begin_drill();
@@ -201,7 +201,7 @@ TEST_F(DrillsTest, GiveARealFaultNoReportToRestOn) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 
-// Needs no label: the fault is real.
+// A real fault needs no label.
 TEST_F(DrillsTest, BecomeRealWithTheFirstRealAlert) {
   begin_drill();
   expect_untouched();
@@ -232,7 +232,7 @@ TEST_F(DrillsTest, HaveTreatedNothingThatARealFaultNeeds) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 2) << "of the real fault";
 }
 
-// What stands of it is not gone on with by the way: the real fault has gates of its own.
+// The real fault does not continue a step of the drill without its own gates.
 TEST_F(DrillsTest, LeaveNoStepThatARealFaultGoesOnWith) {
   label("allowed");
   begin_drill();
@@ -247,7 +247,7 @@ TEST_F(DrillsTest, LeaveNoStepThatARealFaultGoesOnWith) {
   EXPECT_EQ(remediation().status.rule, "guard.evidence");
 }
 
-// A restart is watched to its end, but what was never asked for needs the label still.
+// gpuward watches a restart to its end, but needs the label to make a call that it never made.
 TEST_F(DrillsTest, AskForNothingWithoutTheLabelThoughTheyHaveBecomeReal) {
   label("allowed");
   begin_drill();

@@ -1,5 +1,5 @@
-// What is excluded for a while: nothing is begun, what stands stays, and it goes on by itself
-// afterwards.
+// Excluded nodes: gpuward begins no step on them, keeps taint and cordon, and resumes by itself
+// when the exclusion ends.
 #include "remediator/records/exclusion_store.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
@@ -81,7 +81,7 @@ TEST_F(ExclusionsTest, WithoutAnyNothingIsDifferent) {
   expect_quarantined();
 }
 
-// The list that is at hand is some seconds old: not enough before harm.
+// The list in memory is some seconds old, which is not enough before a disruptive step.
 TEST_F(ExclusionsTest, AreReadAgainRightBeforeADisruptiveStep) {
   ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());
@@ -186,7 +186,7 @@ TEST_F(ExclusionsTest, AreChangedByCompareAndSet) {
   bool is_first = true;
 
   ASSERT_TRUE(human_.change([&](ExclusionList list) {
-    if (std::exchange(is_first, false)) exclude("gpu-03");  // another was quicker
+    if (std::exchange(is_first, false)) exclude("gpu-03");  // another operator wrote first
     list["gpu-01"] = {.since = {}, .until = clock_.wall() + minutes(1), .reason = {}, .by = {}};
     return Result<ExclusionList>(std::move(list));
   }));

@@ -1,4 +1,4 @@
-// What an exporter says on its node is broken, kept with the Remediation.
+// The findings that an exporter reports on its node, kept with the Remediation.
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {

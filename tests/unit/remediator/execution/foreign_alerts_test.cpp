@@ -1,4 +1,5 @@
-// An alert of somebody else's rules: the cordon on its word, harm only on the exporter's own.
+// An alert of foreign rules is enough for the cordon. A disruptive step needs the exporter's own
+// report.
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {

@@ -1,4 +1,4 @@
-// Konduktor's taint beside ours, on nodes that the logs speak of.
+// Konduktor's taint beside gpuward's, on nodes that the logs name.
 #include "remediator/guards/konduktor_taint.h"
 
 #include "tests/unit/remediator/execution/cluster_fixture.h"

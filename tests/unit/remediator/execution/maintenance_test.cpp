@@ -1,4 +1,4 @@
-// What clouds announce, from the annotation of the Node to the drain and back.
+// Announcements of clouds, from the annotation of the Node to the drain and back.
 #include "core/kube/node_announcements.h"
 #include "remediator/model/announced.h"
 #include "remediator/records/view_queries.h"
@@ -48,7 +48,7 @@ class MaintenanceTest : public ClusterTest {
         "/api/v1/nodes/gpu-01",
         {{"metadata", {{"annotations", {{std::string(kAnnouncementsAnnotation), value}}}}}});
   }
-  // The exporter of the node says so, and the remediator hears of it.
+  // The exporter of the node announces it, and the remediator sees it.
   void announce(const std::vector<NodeAnnouncement>& list) {
     write(list);
     catch_up(*replica_);
@@ -57,7 +57,7 @@ class MaintenanceTest : public ClusterTest {
     if (found->signals.empty()) return;
     ASSERT_TRUE(take(found->signals));
   }
-  // A view of the Node that is older than the record has it that nothing is announced any more.
+  // By a view of the Node that is older than the record, nothing is announced any more.
   void end_by_an_older_view() {
     write({});
     catch_up(*replica_);
@@ -67,7 +67,7 @@ class MaintenanceTest : public ClusterTest {
     write({one()});
     ASSERT_TRUE(take(found->signals));
   }
-  // As often as it is looked at in a while.
+  // Reconciles as often as in a while of normal operation.
   void turns(int count = 4) {
     for (int i = 0; i < count; ++i) {
       if (reports_.answer) reports_.answer->measured_at = clock_.wall();
@@ -181,8 +181,8 @@ TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldIsNotVerifiedWhileTheNodeSaysO
   EXPECT_EQ(steps_[Step::kVerify].begun, 1);
 }
 
-// The machine restarts for what was announced, and its exporter has not written yet: what the Node
-// has is of the boot before.
+// The machine restarts for the announced maintenance, and its exporter has not written yet: the
+// Node still has the announcements of the earlier boot.
 TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldIsNotOverBecauseTheMachineIsInAnotherBoot) {
   announce({one()});
   turns();
@@ -198,7 +198,8 @@ TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldIsNotOverBecauseTheMachineIsIn
   EXPECT_EQ(remediation().status.phase, Phase::kReleased);
 }
 
-// It was said to fire again after that end: of an alert the next end might be none either.
+// The announcement fired again after that end. For an ordinary alert the next end might be false
+// too.
 TEST_F(MaintenanceTest, WhoseEndWasNoneOnceIsOverWhenTheNodeNoLongerHasIt) {
   announce({one()});
   turns();
@@ -232,7 +233,7 @@ TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldKeepsANodeThatHadAFaultToo) {
   EXPECT_THAT(remediation().status.message, HasSubstr("but the node reports: reboot from"));
 }
 
-// The taint is of a fault that is over; the cordon had no budget as long as it was announced.
+// The fault of the taint is over. The cordon had no budget while the maintenance was announced.
 TEST_F(MaintenanceTest, ThatIsOverIsNotWaitedForWithACordon) {
   Policy policy = *policy_.get();
   policy.steps[Severity::kReset] = {planned(Step::kTaint), planned(Step::kCollectEvidence),
@@ -285,7 +286,7 @@ TEST_F(MaintenanceTest, ThatIsCancelledWhileItDrainsIsLeft) {
   EXPECT_FALSE(node().unschedulable);
 }
 
-// The drain goes on in the record, and hides nothing that follows it.
+// The drain continues in the record, and hides no step that follows it.
 TEST_F(MaintenanceTest, ThatIsCancelledWhileItDrainsIsVerifiedOnceByThePlanOfAnother) {
   Policy policy;
   policy.mode = Mode::kFull;
@@ -321,7 +322,7 @@ TEST_F(MaintenanceTest, ThatIsMovedIsDrainedForItsNewStart) {
   EXPECT_EQ(drains(), 1);
 }
 
-// The Node may stand for another machine now, or the exporter may not have asked yet.
+// The Node may now be another machine, or the exporter may not have asked the cloud yet.
 TEST_F(MaintenanceTest, DrainsNothingForWhatWasReadInAnotherBoot) {
   start_ = clock_.wall() + minutes(2);
   NodeAnnouncement old = one();
@@ -421,7 +422,7 @@ TEST_F(MaintenanceTest, KeepsTheCordonIfAFaultComesWhoseTaintHasNoBudget) {
               HasSubstr("the taint waits and the cordon stays: 1 of 1 are tainted"));
 }
 
-// The process died before the result of the cordon was written.
+// The process died before it wrote the result of the cordon.
 TEST_F(MaintenanceTest, WhoseCordonNobodyCanExplainIsTaintedAndHeldIfAFaultComes) {
   announce({one()});
   turns(1);
@@ -461,7 +462,7 @@ TEST_F(MaintenanceTest, ThatIsLateHidesNoFaultThatABudgetLeavesInService) {
   EXPECT_THAT(replica_->announcer.told, SizeIs(2));
 }
 
-// A warning that has no steps of its own stands for weeks.
+// A warning that has no steps of its own fires for weeks.
 TEST_F(MaintenanceTest, ThatIsCancelledIsOverBesideAnAlertOfSeverityMonitor) {
   announce({one()});
   ASSERT_TRUE(take({signal(Severity::kMonitor)}));
@@ -524,7 +525,7 @@ TEST_F(MaintenanceTest, AfterWhichTheNodeIsNotHealthyIsLeftToAnOperator) {
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
 }
 
-// A cloud that maintains a rack is no false finding on many nodes.
+// A cloud that maintains a rack does not cause false findings on many nodes.
 TEST_F(MaintenanceTest, IsNoPartOfAStorm) {
   announce({one()});
   turns();
@@ -543,7 +544,7 @@ TEST_F(MaintenanceTest, GivesWayToAFaultOfTheNode) {
   EXPECT_EQ(rule().substr(0, 11), "severities.");
 }
 
-// What is announced for next week does not keep a node out that is healthy again.
+// A maintenance that is announced for next week does not keep a healthy node out of service.
 TEST_F(MaintenanceTest, ThatIsOnlyRecordedKeepsNoFaultOpen) {
   set_policy(Mode::kFull, true);
   reports_.answer = report_of(Severity::kReset);
@@ -577,7 +578,7 @@ TEST_F(MaintenanceTest, FollowsAFaultThatIsOver) {
   EXPECT_EQ(rule(), "wait.maintenance");
 }
 
-// An operator's no stands as long as the announcement.
+// An operator's cancellation holds as long as the announcement.
 TEST_F(MaintenanceTest, ThatAnOperatorHasCancelledIsNotTakenUpAgain) {
   announce({one()});
   turns();

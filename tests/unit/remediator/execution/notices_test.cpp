@@ -1,5 +1,5 @@
-// What sinks are told of a remediation: each moment that one wants, at least once whatever crashes,
-// always under the same id, and never in the way of the work.
+// The notifications about a remediation: each moment that a sink wants, at least once after any
+// crash, always under the same id, and without delay for the steps.
 #include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
@@ -42,9 +42,9 @@ class NoticesTest : public ClusterTest {
   void quarantine() {
     ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
-    ASSERT_TRUE(reconcile());  // the first word waits for the report
+    ASSERT_TRUE(reconcile());  // the first notification waits for the report
   }
-  // The node is watched, and its sinks know it.
+  // gpuward observes the node, and has notified its sinks.
   void observe() {
     report("XID_WARNING_31");
     ASSERT_TRUE(take({signal(Severity::kMonitor)}));
@@ -69,7 +69,7 @@ class NoticesTest : public ClusterTest {
   void look(int times = 3) {
     for (int i = 0; i < times; ++i) ASSERT_TRUE(reconcile());
   }
-  // Two causes of severity isolate and `milder`; the report clears the worse one.
+  // Two alerts fire, of severity isolate and `milder`. The report clears the worse one.
   void get_better(Severity milder) {
     for (const Severity severity : {Severity::kReset, Severity::kIsolate})
       policy.steps[severity] = policy.steps[Severity::kReboot];
@@ -91,7 +91,7 @@ class NoticesTest : public ClusterTest {
     ASSERT_EQ(remediation().evidence_severity(), milder);
     EXPECT_THAT(told(), IsEmpty());
   }
-  // It has been notified.
+  // Opens a drill of which gpuward has notified the sinks.
   void drill() {
     AlertSignal drill = signal(Severity::kReset);
     drill.drill = true;
@@ -110,7 +110,7 @@ class NoticesTest : public ClusterTest {
     look();
   }
   void uncordon() { kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}}); }
-  // moment/step of all that the sinks were offered, each once.
+  // The moment/step of each event that the sinks were offered, each once.
   std::vector<std::string> told() {
     std::vector<std::string> all;
     std::set<std::string> ids;
@@ -319,7 +319,7 @@ TEST_F(NoticesTest, ANodeIsOpenedAgainWhenItIsNoLongerOnlyObserved) {
   EXPECT_FALSE(replica_->notifications.events[0].dry_run);
 }
 
-// An older version did not write down how bad the node was at the last `opened`.
+// An older version did not record the severity of the last `opened`.
 TEST_F(NoticesTest, AnOlderRecordIsNotReportedAgain) {
   policy_with(Mode::kObserve, {planned(Step::kTaint), planned(Step::kCordon)});
   quarantine();
@@ -339,7 +339,7 @@ TEST_F(NoticesTest, AnOlderRecordIsNotReportedAgain) {
   EXPECT_THAT(told(), ElementsAre("opened"));
 }
 
-// As after an upgrade, or when the policy gets its first sink.
+// This happens after an upgrade, or when the policy gets its first sink.
 TEST_F(NoticesTest, AnOlderRecordTakesItsSeverityOverAtTheFirstLook) {
   observe();
   Remediation older = remediation();
@@ -472,7 +472,7 @@ TEST_F(NoticesTest, StayWrittenDownUntilTheyAreTaken) {
   const std::string id = remediation().status.notices[0].id;
   EXPECT_THAT(open_for(replica_->view, "gpu-01"), SizeIs(1));
 
-  restart();  // whatever the sinks had in memory is gone
+  restart();  // the memory of the sinks is lost
   ASSERT_TRUE(reconcile());
 
   ASSERT_THAT(replica_->notifications.events, SizeIs(1));
@@ -592,7 +592,8 @@ TEST_F(NotifyStepTest, IsTakenOnce) {
   EXPECT_THAT(told(), ElementsAre("notify/notify"));
 }
 
-// As without it: a node whose alerts end before anything is taken away goes back by a good report.
+// The step changes nothing here: a node whose alerts end before any disruptive step returns after a
+// good report.
 TEST_F(NotifyStepTest, IsNothingThatHasToBeUndone) {
   policy_with(Mode::kFull, {planned(Step::kTaint), planned(Step::kCordon), planned(Step::kNotify)});
   policy.return_to_service.enabled = true;

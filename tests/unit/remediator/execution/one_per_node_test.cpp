@@ -1,4 +1,5 @@
-// Two Remediations open for one node: somebody deleted one while two replicas took its alerts.
+// Two open Remediations for one node: an operator deleted one while two replicas recorded its
+// alerts.
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -16,7 +17,7 @@ class OnePerNodeTest : public ClusterTest {
   }
 
   // The first was closed. One replica knows that it was deleted since, the other does not: each
-  // opens the one that comes next by what it knows. The older is `first_`, and acts.
+  // opens the next one by its own view. The older is `first_`, and acts.
   void open_two() {
     ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
@@ -95,8 +96,8 @@ TEST_F(OnePerNodeTest, CancellingTheOneThatWaitsTakesNothingOffTheNode) {
   EXPECT_TRUE(our_taint_on(node()));
 }
 
-// Simulated, seed 33477: a dead watch had not told of the first, and the cancelled one took its
-// taint and cordon off.
+// Simulated, seed 33477: a dead watch had not delivered the first one, and the cancelled one
+// removed its taint and cordon.
 TEST_F(OnePerNodeTest, CancellingTheOneThatWaitsTakesNothingOffThoughTheFirstIsNotInView) {
   open_two();
   ASSERT_TRUE(reconcile());
@@ -114,7 +115,7 @@ TEST_F(OnePerNodeTest, CancellingTheOneThatWaitsTakesNothingOffThoughTheFirstIsN
   EXPECT_TRUE(our_taint_on(node()));
 }
 
-// The Node was made again while the record of the earlier one cannot be closed.
+// The Node was created again while the record of the earlier one cannot be closed.
 TEST_F(OnePerNodeTest, ARecordThatCannotBeClosedHidesNoOtherOfItsNode) {
   ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());
@@ -161,7 +162,7 @@ TEST_F(OnePerNodeTest, ARecordThatFailsIsTriedAgainAtItsOwnTime) {
   EXPECT_GT(tries(), before);
 }
 
-// The slow round makes up for RBAC that an operator has repaired, and for events that were lost.
+// The slow round covers an operator's repair of RBAC, and lost events.
 TEST_F(OnePerNodeTest, ARecordThatFailedIsTriedInTheSlowRound) {
   open_two();
   ASSERT_TRUE(reconcile());

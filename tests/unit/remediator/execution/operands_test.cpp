@@ -1,5 +1,5 @@
-// A GPU reset beside NVIDIA's GPU operator: its operands are paused, the reset is decided again,
-// and they are resumed, whatever becomes of the reset.
+// A GPU reset beside NVIDIA's GPU operator: gpuward pauses its operands, decides about the reset
+// again, and resumes them after any outcome of the reset.
 #include <algorithm>
 #include <functional>
 #include <tuple>
@@ -75,12 +75,12 @@ class OperandsTest : public ClusterTest {
     ASSERT_TRUE(reconcile());  // taint and cordon
     ASSERT_TRUE(reconcile());
   }
-  // Until the pods are gone and the Job is made.
+  // Continues until the pods are gone and the Job exists.
   void open_and_reset() {
     open();
     remove_pod("plugin");
     remove_pod("dcgm");
-    ASSERT_TRUE(reconcile());  // takes the intent back
+    ASSERT_TRUE(reconcile());  // withdraws the intent
     ASSERT_TRUE(reconcile());
     ASSERT_THAT(jobs(), SizeIs(1));
   }
@@ -130,7 +130,7 @@ class OperandsTest : public ClusterTest {
     return record == nullptr ? StepResult::kFailed : record->result;
   }
 
-  // One that the reconciler has no part in.
+  // A Remediation that the reconciler does not know.
   Remediation with_step(StepResult result) {
     Remediation made;
     made.node = "gpu-01";
@@ -177,7 +177,7 @@ TEST_F(OperandsTest, ArePausedUntilTheJobHasEnded) {
               ::testing::Contains(HasSubstr("resumed operands: dcgm-exporter, device-plugin")));
 }
 
-// DaemonSets of the owner, with or without the operator.
+// DaemonSets of the cluster's owner, with or without the operator.
 TEST_F(OperandsTest, OfTheOwnerArePausedByTheLabelsThatThePolicyNames) {
   const std::string telemetry = "example.com/gpu-telemetry", other = "example.com/gpu-other";
   Policy policy = *policy_.get();
@@ -232,7 +232,7 @@ TEST_F(OperandsTest, AreResumedAfterAFailedReset) {
   expect_resumed();
 }
 
-// The pods may take minutes: what was true before need not be true any more.
+// The pods may take minutes, and the earlier evidence may be out of date.
 TEST_F(OperandsTest, AreNoReasonToResetWithoutFreshEvidence) {
   open();
   remove_pod("plugin");
@@ -256,7 +256,7 @@ TEST_F(OperandsTest, ThatStayHoldTheNodeAndAreResumed) {
   expect_resumed();
 }
 
-// As often as another program, or a guard that comes and goes.
+// Another program, or a guard that comes and goes, may make gpuward pause them again.
 TEST_F(OperandsTest, ArePausedThreeTimesAtMost) {
   open();
   for (int i = 0; i < 3; ++i) {
@@ -292,7 +292,7 @@ TEST_F(OperandsTest, ThatStayEscalateIfThePolicySaysSoOfBusyGpus) {
   }
 }
 
-// No replica watches the step then.
+// No replica watches the step in these cases.
 class UnwatchedOperandsTest : public OperandsTest,
                               public ::testing::WithParamInterface<std::size_t> {};
 
@@ -317,7 +317,7 @@ TEST_P(UnwatchedOperandsTest, AreResumed) {
 
 INSTANTIATE_TEST_SUITE_P(ByEach, UnwatchedOperandsTest, ::testing::Range<std::size_t>(0, 3));
 
-// The reset was done, and its finding is cleared: it counts as a reset all the same.
+// The reset was done and cleared its finding, but still counts as a reset.
 TEST_F(OperandsTest, AreNoReasonToForgetAJobWhoseAnswerWasLost) {
   open();
   remove_pod("plugin");
@@ -407,7 +407,7 @@ TEST_F(OperandsTest, NeedAnotherDecisionIfAnotherProgramPausesThemRightBeforeThe
   EXPECT_THAT(jobs(), IsEmpty());
 }
 
-// k8s-driver-manager appends its own value; what it takes back later leaves ours.
+// k8s-driver-manager appends its own value. When it removes that later, gpuward's value stays.
 TEST_F(OperandsTest, AreLeftToADriverUpgradeThatBeginsMeanwhile) {
   open();
   label({{kPlugin, "paused-for-gpuward-reset_paused-for-driver-upgrade"}});
@@ -484,7 +484,7 @@ TEST_F(OperandsTest, StayPausedWhileAJobResetsTheGpus) {
   expect_resumed();
 }
 
-// As DaemonSet and Job controllers do.
+// control() acts as the DaemonSet and Job controllers do.
 class KilledOperandsTest : public OperandsTest,
                            public ::testing::WithParamInterface<std::tuple<int, bool>> {
  protected:

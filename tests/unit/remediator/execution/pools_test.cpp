@@ -1,4 +1,4 @@
-// A node follows the policy of its pool, and may be given to another one while a step is under way.
+// A node follows the policy of its pool, and may move to another one while a step is under way.
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -39,7 +39,7 @@ class PoolsOfNodesTest : public ClusterTest {
   void put_into(const Json& pool) {
     kube_.patch("/api/v1/nodes/gpu-01", Json{{"metadata", {{"labels", {{"pool", pool}}}}}});
   }
-  // The drain is under way.
+  // Brings the node to a drain that is under way.
   void drain() {
     ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
@@ -68,7 +68,7 @@ TEST_F(PoolsOfNodesTest, LowerTheMode) {
   EXPECT_EQ(remediation().status.mode, Mode::kTaint);
 }
 
-// Neither its deadline nor its place in the plan.
+// The step keeps its deadline and its place in the plan.
 TEST_F(PoolsOfNodesTest, TakeNothingFromAStepThatWasBegunInAnother) {
   put_into("slow");
   drain();

@@ -82,7 +82,7 @@ TEST_F(ProofReaderTest, GathersWhatEachSourceSays) {
   EXPECT_EQ((*proofs)[1].words, "the power is off");
 }
 
-// A partition that takes others too is seen by their silence meanwhile.
+// If a partition cuts off other nodes too, they fall silent in that time.
 TEST_F(ProofReaderTest, WaitsUntilTheProofsHaveStoodForAWhile) {
   const auto look = [&](bool is_down = true) {
     clock_.advance(seconds(30));
@@ -95,10 +95,10 @@ TEST_F(ProofReaderTest, WaitsUntilTheProofsHaveStoodForAWhile) {
     return why_not();
   };
   for (int i = 0; i < 3; ++i) EXPECT_THAT(look(), HasSubstr("must hold for 2m"));
-  EXPECT_EQ(look(false), "");  // one proof alone: that is for the decision
+  EXPECT_EQ(look(false), "");  // one proof alone: the decision judges it
   for (int i = 0; i < 4; ++i) EXPECT_THAT(look(), HasSubstr("must hold for 2m"));
   EXPECT_EQ(look(), "");
-  clock_.advance(minutes(2));  // nobody has looked meanwhile
+  clock_.advance(minutes(2));  // no look happened meanwhile
   EXPECT_THAT(look(), HasSubstr("must hold for 2m"));
 }
 
@@ -112,7 +112,7 @@ TEST_F(ProofReaderTest, RefusesIfTheLeaseCannotBeRead) {
   EXPECT_THAT(why_not(), HasSubstr("the node's Lease cannot be read"));
 }
 
-// They are silent before Kubernetes says so.
+// The nodes are silent before Kubernetes reports it.
 TEST_F(ProofReaderTest, RefusesIfTheLeasesOfManyAreNotRenewed) {
   lease("gpu-02", seconds(90));
   EXPECT_THAT(why_not(), HasSubstr("2 of 8 GPU nodes of the fleet are silent"));

@@ -200,7 +200,8 @@ TEST_F(ReconcilerTest, PausesIfAHumanRemovesTheTaint) {
   EXPECT_FALSE(our_taint_on(node()));
 }
 
-// It is paused for the taint; the cordon was taken off and put back only then.
+// gpuward paused because the taint was gone. The operator removed the cordon and set it again only
+// after that.
 TEST_F(ReconcilerTest, LeavesACordonThatAHumanHasPutWhileItWasPaused) {
   quarantine();
   kube_.patch(kNode, {{"spec", {{"taints", Json::array()}}}});
@@ -423,8 +424,7 @@ TEST_F(ReconcilerTest, DoesNotDropANodeWhoseReadFails) {
   expect_quarantined();
 }
 
-// Every request of a quarantine and of a return may be the last one of a process, or lose its
-// answer.
+// Any request of a quarantine and of a return may be the last one of a process, or lose its answer.
 struct Cut {
   FaultKind kind;
   int after;
@@ -474,8 +474,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Cut{FaultKind::kDropAfter, 3}, Cut{FaultKind::kDropAfter, 4},
                       Cut{FaultKind::kInternalError, 2}, Cut{FaultKind::kConflict, 3}));
 
-// The process died between the intent and the node, and an operator removed the annotation: the
-// node looks returned, but for the cordon.
+// The process died between the intent and the change of the node, and an operator removed the
+// annotation. Except for the cordon, the node looks returned.
 TEST_F(ReconcilerTest, TellsOfACordonOfWhichItIsUnknownWhoseItIsIfSomebodyCancels) {
   quarantine();
   const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name;
@@ -504,8 +504,8 @@ TEST_F(ReconcilerTest, QuarantinesAnewAfterAReturnThatANewAlertOvertook) {
   quarantine();
   resolve();
   report_good();
-  // The node is returned, but the process ends before it can record it (request 3 is the node's
-  // patch).
+  // The node is returned, but the process ends before it can record that (request 3 patches the
+  // node).
   kube_.add_fault({.kind = FaultKind::kDropAfter, .method = "PATCH", .path = kNode});
   (void)reconcile(1);
   ASSERT_FALSE(our_taint_on(node()));

@@ -1,5 +1,5 @@
 // The step restart-job on the whole reconciler, with a real program and with the jobs of a fake
-// cluster: what takes the permission away between the intent and the call, and that no job is left
+// cluster: events that revoke the permission between the intent and the call, and no job that stays
 // suspended.
 #include "core/runtime/files.h"
 #include "remediator/actions/restart_job_action.h"
@@ -15,7 +15,7 @@ namespace {
 using std::chrono::minutes;
 using ::testing::HasSubstr;
 
-// The real step, with something that happens right before it is begun.
+// The real step, with an event right before it begins.
 class LateRestart final : public StepAction {
  public:
   explicit LateRestart(kube::Api& api) : real_(api) {}
@@ -69,7 +69,7 @@ class RestartJobTest : public ClusterTest {
                        .exclusions = exclusions_,
                        .leads = std::move(leads)});
   }
-  // Until the step has been begun, and then once more.
+  // Looks until the step has begun, and then once more.
   void look(Reconciler& reconciler, int times = 5) {
     for (int i = 0; i < times; ++i) {
       catch_up(*replica_);
@@ -110,7 +110,7 @@ TEST_F(RestartJobTest, CallsNoProgramOnceItsProcessHasLostTheLead) {
   EXPECT_THAT(told(), HasSubstr("JobSet default/train")) << "and then it is called";
 }
 
-// The jobs run elsewhere too, but the wish is about whatever is done for this node.
+// The jobs run on other nodes too, but the exclusion covers every action for this node.
 TEST_F(RestartJobTest, CallsNoProgramForANodeThatWasExcludedSince) {
   restart_.before = [&] {
     const ExclusionList list{{"gpu-01",
@@ -143,7 +143,7 @@ TEST_F(RestartJobTest, CallsNoProgramIfTheModeWasLoweredSince) {
   EXPECT_FALSE(remediation().status.find(Step::kRestartJob));
 }
 
-// Without a program. After the step the plan is over, so that the node is Held.
+// The step without a program. No step follows it, so that gpuward holds the node.
 class RestartOfTornJobsTest : public RestartJobTest {
  protected:
   RestartOfTornJobsTest() {
@@ -157,7 +157,7 @@ class RestartOfTornJobsTest : public RestartJobTest {
     policy_.set(policy);
   }
   void look(int times = 1) { RestartJobTest::look(replica_->reconciler, times); }
-  // Until the job is suspended.
+  // Looks until the job is suspended.
   void suspend() {
     for (int i = 0; i < 20 && !jobs_.is_suspended(kJobSet); ++i) {
       look();
@@ -193,7 +193,7 @@ TEST_F(RestartOfTornJobsTest, EndsAndTheNextStepFollows) {
   EXPECT_EQ(jobs_.pods_of(kJobSet).size(), 3U);
 }
 
-// Its leader has died between the two patches.
+// Its leader died between the two patches.
 TEST_F(RestartOfTornJobsTest, IsFinishedByTheNextLeader) {
   suspend();
   restart();
@@ -205,7 +205,7 @@ TEST_F(RestartOfTornJobsTest, IsFinishedByTheNextLeader) {
   EXPECT_EQ(record()->result, StepResult::kDone);
 }
 
-// The record says first who restarts the jobs.
+// The record must first say who restarts the jobs.
 TEST_F(RestartOfTornJobsTest, SuspendsNothingWhoseRecordCannotBeWritten) {
   restart_.before = [&] {
     kube_.add_fault({.kind = fakes::FaultKind::kInternalError,
@@ -294,7 +294,7 @@ TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedWhenCancelled) {
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
 }
 
-// Somebody has cleaned the node by hand.
+// An operator has cleaned the node by hand.
 TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedOfANodeThatHasNothingOfOurs) {
   suspend();
   annotate({{"gpuward.dev/cancel", "true"}});

@@ -1,5 +1,5 @@
-// A node that went silent, from the informer's view to the restart of its machine: what is done
-// without proofs, and what only with two of them.
+// A node that fell silent, from the informer's view to the restart of its machine: the steps that
+// need no proof, and those that need two.
 #include "core/kube/node_announcements.h"
 #include "remediator/actions/out_of_service_action.h"
 #include "remediator/actions/reboot_action.h"
@@ -136,7 +136,7 @@ TEST_F(SilentNodeTest, IsRecordedTaintedAndCordonedAndNoMore) {
               ::testing::Contains(HasSubstr("Ready is Unknown since")));
 }
 
-// A switch takes a GPU node and others with it.
+// A failing switch cuts off a GPU node and others with it.
 TEST_F(SilentNodeTest, IsNoFindingIfANodeWithoutGpusFellSilentWithIt) {
   kube_.create("/api/v1/nodes", {{"metadata", {{"name", "cpu-01"}}}});
   say("cpu-01", "True");
@@ -165,7 +165,7 @@ TEST_F(SilentNodeTest, ReturnsByItselfOnceAReportSaysThatItIsHealthy) {
   EXPECT_FALSE(node().unschedulable);
 }
 
-// A partition costs no cordon.
+// In a partition gpuward cordons no node.
 TEST_F(SilentNodeTest, IsNotTouchedIfManyAreSilent) {
   for (const std::string& name : names()) say(name, "Unknown");
   clock_.advance(minutes(30));
@@ -261,7 +261,7 @@ TEST_F(SilentNodeTest, IsNotRestartedOnceItIsReadyAgain) {
   EXPECT_THAT(remediation().status.message, HasSubstr("the node is Ready again"));
 }
 
-// Between the proofs and the call.
+// The kubelet speaks again between the proofs and the call.
 TEST_F(SilentNodeTest, MayNotBeRestartedOnceItsKubeletSpeaksAgain) {
   restarts();
   fall_silent();
@@ -279,7 +279,7 @@ TEST_F(SilentNodeTest, MayNotBeRestartedOnceItsKubeletSpeaksAgain) {
               HasSubstr("renewing the node's Lease"));
 }
 
-// As a next process may be, which is told of nothing that proves it.
+// The next process may have no source of proofs.
 TEST_F(SilentNodeTest, MayNotBeRestartedByAProcessThatCannotProveItDown) {
   restarts();
   fall_silent();
@@ -331,7 +331,7 @@ TEST_F(SilentNodeTest, IsEndedOnlyAfterAnApprovalAndOnProofsOfThatMoment) {
   EXPECT_EQ(steps_[Step::kTerminate].begun, 1);
 }
 
-// The fault that has taken the kubelet down with it.
+// The fault took the kubelet down with it.
 TEST_F(SilentNodeTest, ThatWasUnhealthyBeforeGoesOnByProofsToo) {
   restarts();
   ASSERT_TRUE(take({signal()}));
@@ -347,7 +347,8 @@ TEST_F(SilentNodeTest, ThatWasUnhealthyBeforeGoesOnByProofsToo) {
   EXPECT_EQ(steps_[Step::kReboot].begun, 1);
 }
 
-// Else what failed for the fault would be forgotten, and the node return by a report.
+// Otherwise gpuward would forget the steps that failed for the fault, and return the node after a
+// report.
 TEST_F(SilentNodeTest, GoesOnByItsFaultIfThatWasTheLastWord) {
   fall_silent();
   ASSERT_TRUE(rests_on_silence(remediation()));
@@ -362,7 +363,7 @@ TEST_F(SilentNodeTest, GoesOnByItsFaultIfThatWasTheLastWord) {
   EXPECT_FALSE(rests_on_silence(remediation()));
 }
 
-// With the policy's key `out_of_service`.
+// The policy has the key `out_of_service`.
 class SilentNodeThatIsOff : public SilentNodeTest {
  protected:
   SilentNodeThatIsOff() {
@@ -407,7 +408,7 @@ TEST_F(SilentNodeThatIsOff, LetsKubernetesMoveItsPodsBeforeItIsRestarted) {
   EXPECT_EQ(steps_[Step::kReboot].begun, 1);
 }
 
-// Down is not off: such a machine may still write to its volumes.
+// A machine that is down may not be off: it may still write to its volumes.
 TEST_F(SilentNodeThatIsOff, KeepsItsPodsIfItIsOnlyKnownToBeDown) {
   prove({ProofKind::kScrapes, ProofKind::kCloud});
   fall_silent();

@@ -1,4 +1,4 @@
-// The limits of steps count the time in which a leader was there and the step could act.
+// The limits of steps count only the time in which a leader existed and the step could act.
 #include "remediator/execution/step_clock.h"
 
 #include "remediator/decision/status_change.h"
@@ -97,7 +97,7 @@ TEST_F(StepClockTest, StopsWhileNothingAnswers) {
   expect_left(minutes(15));
 }
 
-// Such as a verification during an upgrade of the driver.
+// For example, a verification waits during an upgrade of the driver.
 TEST_F(StepClockTest, StopsWhileAnotherMakesTheStepWait) {
   pass(minutes(5));
   steps_[Step::kReboot].progress = StepProgress{.result = StepResult::kRunning,
@@ -113,7 +113,7 @@ TEST_F(StepClockTest, StopsWhileAnotherMakesTheStepWait) {
   expect_left(minutes(15));
 }
 
-// Nothing answers otherwise until an operator changes something.
+// The answer stays the same until an operator changes something.
 TEST_F(StepClockTest, RunsWhileOnlyRefusalsAnswer) {
   steps_[Step::kReboot].progress = fail(ErrorKind::kForbidden, "User cannot get nodes");
   EXPECT_FALSE(reconcile(1));
@@ -173,7 +173,7 @@ TEST_F(StepClockTest, IsNotMovedByASteppedWallClock) {
   EXPECT_EQ(result(), StepResult::kRunning);
 }
 
-// A step by itself, as two replicas see it.
+// The clock of one step, as two replicas see it.
 class TwoStepClocks : public ::testing::Test {
  protected:
   TwoStepClocks() {
@@ -242,7 +242,7 @@ TEST_F(TwoStepClocks, ForgetWhatTheyKnewWhenTheyLeadAgain) {
   EXPECT_EQ(one_.look("r-1", record_).unwatched, kKeepsTimeEvery);
 }
 
-// A program of the operator's that hangs until its own time-out.
+// A program of the operator hangs until its own time-out.
 TEST_F(TwoStepClocks, CountTheLookItself) {
   (void)one_.look("r-1", record_);
   clock_.advance(minutes(10));

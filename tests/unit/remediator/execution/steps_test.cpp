@@ -1,5 +1,5 @@
-// The steps after taint and cordon, led by the hand: what must be true before one, what is written
-// around it, and where it goes from there.
+// The steps after taint and cordon, scripted by the test: the conditions before each step, the
+// records around it, and the step that follows.
 #include <algorithm>
 #include <map>
 
@@ -39,7 +39,7 @@ class StepsTest : public ClusterTest {
   void report(Severity severity, const std::string& boot = "boot-gpu-01") {
     reports_.answer = report_of(severity, boot);
   }
-  // The marks are on the node, nothing further.
+  // The node has taint and cordon, and no further step has begun.
   void quarantine() {
     ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
@@ -69,7 +69,8 @@ class StepsTest : public ClusterTest {
   Remediation last_;
 };
 
-// Once something is taken away for them; what a report of another boot says is of other faults.
+// gpuward remembers the GPUs once a disruptive step runs for them. A report of another boot is
+// about other faults.
 TEST_F(StepsTest, RememberTheGpusThatWereBad) {
   quarantine();
   reports_.answer->gpus = {"1650"};
@@ -111,7 +112,7 @@ TEST_F(StepsTest, ARebootIsMarksDrainRebootVerifyAndReturn) {
 
 class ReturnOfAVerifiedNode : public StepsTest {
  protected:
-  // A stop, an approval or a window has let a day pass since.
+  // A stop, an approval or a window delays the return by a day after that.
   void verify_yesterday() {
     quarantine();
     ASSERT_TRUE(reconcile());
@@ -164,7 +165,7 @@ TEST_F(ReturnOfAVerifiedNode, NeedsAReadyNodeThatNoOtherRepairs) {
   EXPECT_FALSE(node().unschedulable);
 }
 
-// Its intent was written by a look whose change of the Node met another one.
+// The look that wrote the intent could not change the Node.
 TEST_F(ReturnOfAVerifiedNode, IsDecidedAgainIfItsRecordHasChangedMeanwhile) {
   verify_yesterday();
   report(Severity::kNone);
@@ -223,7 +224,7 @@ TEST_F(StepsTest, KeepTheExcludedNamespacesOfADrainThatThePolicyHasNoMore) {
   EXPECT_THAT(steps_[Step::kDrain].step.drain.excluded_namespaces, ElementsAre("billing"));
 }
 
-// Whatever crashed after the intent: nobody knows whether the machine was asked to restart.
+// Something crashed after the intent: the call for the restart may or may not have been made.
 TEST_F(StepsTest, AreNeverBegunTwice) {
   quarantine();
   steps_[Step::kDrain].progress->result = StepResult::kDone;
@@ -254,8 +255,8 @@ TEST_F(StepsTest, AreBegunAgainIfTheySayThatNothingWasDone) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 2);
 }
 
-// A crash between the intent and the action, and the step can tell that nothing was done: gpuward
-// reads again all that must be true before the step.
+// A crash between the intent and the action, and the step can tell that nothing was done. gpuward
+// checks all conditions of the step again.
 TEST_F(StepsTest, AreBegunAfreshIfALaterLookSaysThatNothingWasDone) {
   quarantine();
   steps_[Step::kDrain].progress = fail(ErrorKind::kUnavailable, "cut off");
@@ -327,8 +328,8 @@ TEST_F(StepsTest, TakeNothingFromANodeThatNobodyComplainsAboutAnyMore) {
   EXPECT_THAT(remediation().status.message, HasSubstr("the alerts ended"));
 }
 
-// Two ends of one episode: the first was contradicted by a repeat, so that the second may be forged
-// too. The exporter still measures what the alert said.
+// One episode ends twice. A repeat contradicted the first end, so that the second may be forged
+// too. The exporter still measures the fault.
 TEST_F(StepsTest, GoOnThroughEndsThatHaveBeenContradictedAsLongAsTheReportConfirms) {
   const AlertSignal fires = signal();
   ASSERT_TRUE(take({fires}));
@@ -373,7 +374,7 @@ TEST_F(StepsTest, ReturnANodeAfterAContradictedEndOnceTheReportSaysThatItIsWell)
   EXPECT_EQ(remediation().status.phase, Phase::kReleased);
 }
 
-// ---- the severity that is acted on falls
+// ---- The severity that gpuward acts on falls
 
 class FallingSeverity : public StepsTest {
  protected:
@@ -490,7 +491,7 @@ TEST_F(FallingSeverity, SeesAStepOfTheMachineToItsEnd) {
   EXPECT_EQ(remediation().evidence_severity(), Severity::kIsolate);
 }
 
-// ---- more alerts than are kept
+// ---- More alerts than gpuward keeps
 
 TEST_F(StepsTest, DoNotReturnANodeWhileAlertsThatAreNotKeptMayFire) {
   policy.return_to_service.enabled = true;
@@ -539,7 +540,7 @@ TEST_F(StepsTest, TakeASilenceForAVeto) {
   alerts.answer = std::map<std::string, Severity>{{"other", Severity::kReboot}};
   ASSERT_TRUE(reconcile());
   expect_waiting("guard.silence", "Alertmanager has no unsilenced alert");
-  // A sender may take the fingerprint of a milder alert for its own.
+  // A sender may use the fingerprint of a milder alert for its own.
   alerts.answer = std::map<std::string, Severity>{{"ab", Severity::kMonitor}};
   ASSERT_TRUE(reconcile());
   expect_waiting("guard.silence", "Alertmanager has no unsilenced alert");
@@ -578,7 +579,7 @@ TEST_F(StepsTest, WaitForASlot) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 
-// A taint harms nobody who is there already.
+// A taint does not disturb pods that already run.
 TEST_F(StepsTest, TaintAtOnceAndCordonWhenTheCapAllowsIt) {
   slots_.answer = SlotRefusal{.guard = "budget.cordon",
                               .message = "1 of 1 nodes of pool a are cordoned",
@@ -803,7 +804,8 @@ TEST_F(StepsTest, EscalateAResetThatDidNotHelp) {
   EXPECT_EQ(remediation().status.escalated_to, Severity::kReboot);
 }
 
-// Two who do harm at once: the reset is seen to its end before anything else.
+// Two disruptive steps must not run at once: gpuward finishes the reset before it begins another
+// step.
 TEST_F(StepsTest, SeeAResetToItsEndBeforeAnythingElse) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
   ASSERT_TRUE(take({signal(Severity::kReset)}));
@@ -853,7 +855,7 @@ TEST_F(StepsTest, MayGiveUpAJobAfterARestartOfItsNode) {
   EXPECT_TRUE(steps_[Step::kGpuReset].permitted);
 }
 
-// Hours may lie between a drain and the approval of the restart.
+// Hours may pass between a drain and the approval of the restart.
 TEST_F(StepsTest, DrainAgainWhatCameSinceTheDrain) {
   quarantine();
   finish(Step::kDrain);
@@ -1035,7 +1037,7 @@ class StepsOfTheHealthSuite : public StepsTest {
     policy_.set(policy);
     report(Severity::kReset);
   }
-  // The pods of the node have left it.
+  // The pods have left the node.
   void drain_at_reset() {
     ASSERT_TRUE(take({signal(Severity::kReset)}));
     ASSERT_TRUE(reconcile());
@@ -1093,7 +1095,7 @@ TEST_F(StepsOfTheHealthSuite, RestartANodeWhoseResetFails) {
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 
-// An operator can read off the Remediation how far it is.
+// An operator can see the progress in the Remediation.
 TEST_F(StepsTest, RecordTheCordonAndTheDrainWithTheirTimes) {
   quarantine();
   ASSERT_NE(record(Step::kCordon), nullptr);
@@ -1127,7 +1129,7 @@ TEST_F(StepsTest, AreTakenAnewWhenTheNodeGetsWorse) {
   EXPECT_EQ(record(Step::kDrain)->severity, Severity::kReboot);
 }
 
-// A machine that restarts is waited for, whatever else is heard of it meanwhile.
+// gpuward waits for a machine that restarts, whatever signals arrive meanwhile.
 TEST_F(StepsTest, SeeARestartToItsEndBeforeAnythingElse) {
   plan(Severity::kIsolate, {Step::kTaint, Step::kCordon, Step::kDrain});
   quarantine();
@@ -1180,9 +1182,8 @@ TEST_F(StepsTest, PauseAndGoOnByAnnotation) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 1);
 }
 
-// Said after the reconcile has read the Remediation: the step asks again before each change.
-// The annotation must not make it forget: the two would take turns, a write at every look, and the
-// steps would go on once both are gone.
+// The pause must not make gpuward forget the manual change. Otherwise the two rules would take
+// turns with a write at every look, and the steps would continue once both are gone.
 TEST_F(StepsTest, RememberWhatWasUndoneByHandUnderAPause) {
   quarantine();
   kube_.patch("/api/v1/nodes/gpu-01", Json{{"spec", {{"unschedulable", nullptr}}}});
@@ -1199,7 +1200,7 @@ TEST_F(StepsTest, RememberWhatWasUndoneByHandUnderAPause) {
   EXPECT_EQ(writes(), 0U);
 }
 
-// Ours was taken off by hand; the one that comes after it is whoever's put it there.
+// An operator removed gpuward's cordon. A later cordon belongs to its author.
 TEST_F(StepsTest, LeaveACordonThatCameAfterOursWasTakenOff) {
   quarantine();
   kube_.patch("/api/v1/nodes/gpu-01", Json{{"spec", {{"unschedulable", nullptr}}}});
@@ -1214,7 +1215,7 @@ TEST_F(StepsTest, LeaveACordonThatCameAfterOursWasTakenOff) {
   EXPECT_FALSE(our_taint_on(node()));
 }
 
-// The intent stands from a look that was cut off, so that no write tells whether it still holds.
+// The intent is from a look that was cut off, so that no write shows whether it still holds.
 TEST_F(StepsTest, PutNoMarkIfAHumanSaysPauseAfterTheIntent) {
   ASSERT_TRUE(take({signal()}));
   kube_.add_fault(
@@ -1228,6 +1229,8 @@ TEST_F(StepsTest, PutNoMarkIfAHumanSaysPauseAfterTheIntent) {
   EXPECT_FALSE(node().unschedulable);
 }
 
+// The annotation is written after the reconcile has read the Remediation. The step asks for its
+// permit again before each change.
 TEST_F(StepsTest, AreToldInTheirMidstThatAHumanHasSaidPauseOrCancel) {
   quarantine();
   for (const char* wish : {"pause", "cancel"}) {
@@ -1240,7 +1243,7 @@ TEST_F(StepsTest, AreToldInTheirMidstThatAHumanHasSaidPauseOrCancel) {
   }
 }
 
-// An eviction waits for its turn, and asks when it comes.
+// An eviction waits for its turn, and asks for its permit then.
 TEST_F(StepsTest, AreRefusedWhatTheyHandedOutBeforeTheirRemediationWasClosed) {
   quarantine();
   ASSERT_TRUE(reconcile());
@@ -1266,7 +1269,7 @@ TEST_F(StepsTest, CancelTakesWhatIsOursOffTheNodeAndStaysCancelled) {
   EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
   EXPECT_FALSE(our_taint_on(node()));
   EXPECT_FALSE(node().unschedulable);
-  // The Alertmanager repeats itself: that is no new incident.
+  // A repeat from Alertmanager is not a new incident.
   clock_.advance(minutes(10));
   AlertSignal repeat = signal();
   repeat.starts_at = remediation().alerts[0].starts_at;
@@ -1360,7 +1363,7 @@ TEST_F(StepsTest, LeaveNoJobBehindIfTheirNodeIsGone) {
   EXPECT_EQ(steps_[Step::kCollectEvidence].abandoned, 1);
 }
 
-// Its node was another one already when its time was over.
+// Its node was already another one when its time was over.
 TEST_F(StepsTest, LeaveNoJobBehindThatMightNotBeDeletedInTime) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kCollectEvidence});
   ASSERT_TRUE(take({signal(Severity::kReset)}));

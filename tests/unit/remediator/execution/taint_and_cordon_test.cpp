@@ -32,7 +32,7 @@ class TaintAndCordonPlan : public ::testing::Test {
     node_.unschedulable = true;
   }
 
-  // What mark() has put there, as it is written down.
+  // Records the steps that mark() shows on the node.
   void record(bool foreign_cordon) {
     for (const Step step : {Step::kTaint, Step::kCordon}) {
       StepRecord done;
@@ -85,7 +85,7 @@ TEST_F(TaintAndCordonPlan, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
   EXPECT_EQ(plan->pre_existing_cordon, false);
 }
 
-// The policy has no cordon any more, and an operator has removed the annotation.
+// The policy no longer has a cordon, and an operator has removed the annotation.
 TEST_F(TaintAndCordonPlan, QuarantineKeepsACordonOursByTheRecordIfTheMarkIsGone) {
   mark("rem-1", false);
   record(false);
@@ -99,7 +99,7 @@ TEST_F(TaintAndCordonPlan, QuarantineKeepsACordonOursByTheRecordIfTheMarkIsGone)
   EXPECT_EQ(plan_release(request(), node_)->change.unschedulable, false);
 }
 
-// Whoever has to decide whose it is must find it.
+// The operator who has to decide about the cordon must find the annotation.
 TEST_F(TaintAndCordonPlan, QuarantineWritesNothingOverTheAnnotationOfAnother) {
   mark("rem-0", false);
   EXPECT_FALSE(plan_quarantine(request({Step::kTaint}), node_));

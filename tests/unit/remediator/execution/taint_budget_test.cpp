@@ -1,5 +1,5 @@
-// One false finding on each node of a fleet: how many are tainted, and who is told of the others.
-// Over the real ledger in the fake API server.
+// One false finding on each node of a fleet: how many gpuward taints, and how it reports the
+// others. Over the real ledger in the fake API server.
 #include <algorithm>
 
 #include "remediator/budgets/ledger_slots.h"
@@ -61,7 +61,7 @@ class TaintBudgetTest : public ClusterTest {
     bad.fingerprint = name_of(n) + bad.alertname;
     ASSERT_TRUE(take({bad}));
   }
-  // What the informers tell, and a look at each that wants one.
+  // Updates the view, and looks at each node that needs it.
   void look_at_all() {
     hear();
     for (const std::string& name : nodes_with_open(replica_->view)) look_at(name);
@@ -182,7 +182,7 @@ TEST_F(TaintBudgetTest, AnEscalationChangesTheTaintAndIsNoNewOne) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
-// What an informer has not told yet of its node makes no room.
+// A change that the informer has not delivered yet frees no room.
 TEST_F(TaintBudgetTest, ATaintThatIsGoneByNowIsANewOne) {
   set(Mode::kTaint, [](BudgetLimits& budgets) { budgets.tainted = {1, 0}; });
   have_nodes(2);
@@ -205,7 +205,7 @@ TEST_F(TaintBudgetTest, ATaintThatIsGoneByNowIsANewOne) {
   EXPECT_THAT(left_in_service(), SizeIs(1));
 }
 
-// After a crash between the intent and the node.
+// The process crashed between the intent and the change of the node.
 TEST_F(TaintBudgetTest, ATaintWhoseSlotIsTakenGoesOnWhateverTheBudgetSaysByNow) {
   set(Mode::kTaint);
   go_bad(1);
@@ -242,7 +242,7 @@ TEST_F(TaintBudgetTest, ALedgerThatCannotBeReadTaintsNothing) {
   EXPECT_EQ(left_in_service()[0].status.rule, "budget.ledger");
 }
 
-// With the slots that a version before it, which took none for taints, has not taken.
+// An earlier version took no slots for taints, so that these are missing.
 TEST_F(TaintBudgetTest, CountsWhatAVersionWithoutSuchSlotsHasTainted) {
   set(Mode::kTaint, [](BudgetLimits& budgets) { budgets.storm.share = {1000, 0}; });
   have_nodes(10);

@@ -1,5 +1,5 @@
-// Nodes that go bad at the same moment: all are marked first, then what was done is written down,
-// then what is only good to know; nobody is evicted before.
+// Several nodes fail at the same moment. gpuward taints and cordons all of them first, then records
+// that, then writes messages. It evicts no pod before that.
 #include <algorithm>
 
 #include "remediator/records/view_queries.h"
@@ -36,14 +36,14 @@ class MarksFirstTest : public ClusterTest {
     bad.node = node;
     ASSERT_TRUE(take({bad}));
   }
-  // gpu-01 is marked before gpu-02, which went bad with it.
+  // gpu-01 is tainted and cordoned before gpu-02, which failed with it.
   void mark_the_first() {
     go_bad("gpu-01");
     go_bad("gpu-02");
     ASSERT_TRUE(reconcile());
     ASSERT_TRUE(is_annotated());
   }
-  // gpu-01 is marked and done with before gpu-02 goes bad.
+  // gpu-01 is tainted, cordoned and recorded before gpu-02 fails.
   void be_late() {
     go_bad("gpu-01");
     ASSERT_TRUE(reconcile());
@@ -90,7 +90,7 @@ TEST_F(MarksFirstTest, TheTimeOfTheMarksIsThatOfTheMarks) {
   EXPECT_THAT(replica_->recorder.milestones, Contains(Pair(Milestone::kCordoned, 0)));
 }
 
-// Others go bad all the time: what was done is written down all the same.
+// Other nodes keep failing, but gpuward still records its work.
 TEST_F(MarksFirstTest, WhatWasDoneIsWrittenDownAfterHalfAMinuteWhateverOthersWaitFor) {
   mark_the_first();
   clock_.advance(seconds(20));
@@ -119,7 +119,7 @@ TEST_F(MarksFirstTest, NothingIsAskedAgainWhileItWaits) {
   EXPECT_THAT(slots_.asked, IsEmpty());
 }
 
-// The most that a storm does with the budgets that are shipped.
+// A storm cannot get further than this with the default budgets.
 TEST_F(MarksFirstTest, ACordonThatIsRefusedIsAskedForOnceMoreWhenAllAreTainted) {
   slots_.answer =
       SlotRefusal{.guard = "budget.cordon", .message = "no more of them", .has_taint = true};
@@ -154,7 +154,7 @@ TEST_F(MarksFirstTest, ACordonWithoutATaintIsAMarkToo) {
   EXPECT_TRUE(of_first().has_done(Step::kCordon));
 }
 
-// Whom nobody may change is told apart from those whose turn comes.
+// gpuward distinguishes a node that it may not change from nodes that are still in line.
 TEST_F(MarksFirstTest, ANodeThatCannotBeMarkedIsNotWaitedFor) {
   go_bad("gpu-01");
   go_bad("gpu-02");
@@ -180,7 +180,7 @@ TEST_F(MarksFirstTest, AConflictDoesNotMoveTheTimeOfTheMarks) {
             std::chrono::floor<milliseconds>(marked_at));
 }
 
-// Else nothing would ever say that the marks went on.
+// Otherwise no record would ever say that taint and cordon were set.
 TEST_F(MarksFirstTest, WhatWasDoneIsWrittenDownWithWhateverIsDecidedNext) {
   mark_the_first();
   AlertSignal ended = signal(Severity::kReboot, false);
@@ -218,7 +218,7 @@ TEST_F(MarksFirstTest, AnotherProcessFindsTheMarksAndWritesThemDown) {
   EXPECT_THAT(kube_.requests("PATCH", "/api/v1/nodes/gpu-01"), IsEmpty());
 }
 
-// Else each of hundreds would wait for all that are marked but not written down.
+// Otherwise each of hundreds of nodes would wait for all that are tainted but not recorded.
 TEST_F(MarksFirstTest, WhoIsMarkedIsNotWaitedForByAnybody) {
   mark_the_first();
   const WallTime since = clock_.wall() - seconds(30);
@@ -230,7 +230,7 @@ TEST_F(MarksFirstTest, WhoIsMarkedIsNotWaitedForByAnybody) {
   EXPECT_FALSE(has_untainted_since(replica_->view, since, "gpu-02"));
 }
 
-// As it stands before anything says that the cordon is ours but the mark.
+// At this moment only the annotation says that the cordon is gpuward's.
 TEST_F(MarksFirstTest, AHumanWhoUncordonsBeforeItIsWrittenDownWins) {
   mark_the_first();
   kube_.patch("/api/v1/nodes/gpu-01", Json{{"spec", {{"unschedulable", nullptr}}}});
@@ -253,7 +253,7 @@ TEST_F(MarksFirstTest, ACancelBeforeItIsWrittenDownTakesTheMarksOff) {
   EXPECT_EQ(of_first().phase, Phase::kCancelled);
 }
 
-// A job on two bad nodes is to restart once: not on the one that is still to be tainted.
+// A job on two bad nodes must restart once, and not on the node that is still to be tainted.
 TEST_F(MarksFirstTest, ADrainWaitsForTheMarksOfNodesThatWentBadAtTheSameMoment) {
   be_late();
 
@@ -265,7 +265,7 @@ TEST_F(MarksFirstTest, ADrainWaitsForTheMarksOfNodesThatWentBadAtTheSameMoment) 
   EXPECT_EQ(steps_[Step::kDrain].begun, 1);
 }
 
-// That the drain waits is nothing that the other node's taint should wait for.
+// The taint of the other node must not wait for the message that the drain waits.
 TEST_F(MarksFirstTest, TheWordsAboutANodeWaitForTheMarksOfOthersToo) {
   be_late();
   const auto before = first();
@@ -274,7 +274,8 @@ TEST_F(MarksFirstTest, TheWordsAboutANodeWaitForTheMarksOfOthersToo) {
   EXPECT_EQ(first().resource_version, before.resource_version);
 }
 
-// Marked is not enough: first it is written down of all, then it is said what each waits for.
+// Taint and cordon are not enough: gpuward first records them for all nodes, then writes what each
+// waits for.
 TEST_F(MarksFirstTest, TheWordsAboutANodeWaitForTheRecordsOfOthersToo) {
   add_node("gpu-03");
   for (const char* node : {"gpu-01", "gpu-02", "gpu-03"}) go_bad(node);

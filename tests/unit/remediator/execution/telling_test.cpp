@@ -1,5 +1,5 @@
-// That a human is told at least once where nothing goes on without one, whatever is lost or dies
-// around it.
+// gpuward notifies an operator at least once if a remediation cannot continue without one, even if
+// messages are lost or processes die.
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -21,7 +21,7 @@ class TellingTest : public ClusterTest {
     expect_quarantined();
   }
   void uncordon() { kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}}); }
-  // It cannot be told, the status write is done, its answer lost, and the process ends.
+  // The Event fails, the status write succeeds, its answer is lost, and the process ends.
   void lose_the_pause() {
     uncordon();
     replica_->announcer.telling = fail(ErrorKind::kUnavailable, "no Events today");

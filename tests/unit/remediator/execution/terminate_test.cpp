@@ -1,5 +1,5 @@
-// How a machine is ended: what must be true before, and what becomes of the Remediation when its
-// node goes with the machine. The step itself is led by the hand.
+// The end of a machine: the conditions before it, and the fate of the Remediation when its node
+// goes with the machine. The step itself is scripted.
 #include "remediator/actions/step_progress.h"
 #include "remediator/intake/returned_machines.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
@@ -23,7 +23,7 @@ class TerminateTest : public ClusterTest {
     policy_.set(policy);
     report(Severity::kIsolate);
   }
-  // Measured just now.
+  // Sets a report that was measured just now.
   void report(Severity observed) {
     reports_.answer = report_of(Severity::kIsolate);
     reports_.answer->observed_at = {{observed, clock_.wall()}};
@@ -85,7 +85,7 @@ TEST_F(TerminateTest, IsNotTakenForAFaultThatIsOnlyLatched) {
   EXPECT_EQ(steps_[Step::kTerminate].begun, 1);
 }
 
-// A drain is enough of a reason to have the state that long; a reboot needs none of it.
+// A latched state is enough for a drain, and for a reboot too.
 TEST_F(TerminateTest, AloneNeedsAMeasuredState) {
   reports_.answer->observed_at.clear();
 
@@ -136,7 +136,7 @@ TEST_F(TerminateTest, SaysThatNothingProvesTheEndIfItsTimeIsOver) {
 
 class AcceptedEnd : public TerminateTest {
  protected:
-  // Its time is over without a proof, and the Node is gone.
+  // The time of the step is over without a proof, and the Node is gone.
   void be_late_without_node() {
     steps_[Step::kTerminate].adds = {{kInstanceFact, node().provider_id}, {kCallFact, "accepted"}};
     begin_the_end();
@@ -194,7 +194,8 @@ TEST_F(TerminateTest, IsHeldForAHumanIfTheMachineDoesNotGo) {
   EXPECT_TRUE(node().unschedulable);
 }
 
-// Simulated, seed 55880: an operator was asked to approve a reboot of what was said to be held.
+// Simulated, seed 55880: gpuward asked an operator to approve a reboot of a node that it reported
+// as held.
 TEST_F(TerminateTest, ThatFailedHoldsTheNodeWhateverThePolicySaysSince) {
   begin_the_end();
   machine_is(StepResult::kFailed, "1 volume is still attached");
@@ -227,7 +228,7 @@ TEST_F(TerminateTest, PassesItsGuardsAnewIfTheCallHasNotArrived) {
   EXPECT_EQ(remediation().status.rule, "guard.evidence");
 }
 
-// A process that stood still finds that the one which led meanwhile has withdrawn what it intended.
+// A process that was frozen finds that the leader meanwhile has withdrawn its intent.
 TEST_F(TerminateTest, IsNotAskedForByWhoeverHasBeenOvertaken) {
   drain();
   machine_is(StepResult::kIntended, "not asked for");
@@ -255,7 +256,7 @@ TEST_F(TerminateTest, WaitsForWhatTheStepNamesBeforeAnythingIsWritten) {
   EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
   EXPECT_THAT(remediation().status.message, HasSubstr("pv-1"));
   EXPECT_FALSE(remediation().status.find(Step::kTerminate));
-  ASSERT_TRUE(reconcile());  // what the report says is recorded a look later
+  ASSERT_TRUE(reconcile());  // the next look records the report
   const auto before = writes();
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(writes(), before) << "nothing is new";
@@ -299,7 +300,7 @@ TEST_F(TerminateTest, IsFinishedByTheNextProcess) {
   EXPECT_EQ(steps_[Step::kTerminate].begun, 1);
 }
 
-// A kubelet registers its machine again, clean, whoever has deleted the Node.
+// A kubelet registers its machine again, without a taint, after any deletion of the Node.
 class ReturnedMachineTest : public TerminateTest {
  protected:
   void given_up() {
@@ -335,7 +336,7 @@ TEST_F(ReturnedMachineTest, IsTaintedAgainOnSight) {
   EXPECT_EQ(remediations().size(), 2U) << "once a node";
 }
 
-// Then nothing new comes any more that would make anybody look.
+// After that no new event would cause a look.
 TEST_F(ReturnedMachineTest, IsLookedForIfItIsBackBeforeItWasGivenUp) {
   drain();
   node_goes();
@@ -382,8 +383,8 @@ TEST_F(ReturnedMachineTest, IsTaintedIfTheServersClockHasGoneBackBeforeItWasGive
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
-// Simulated, seed 157438: the first was deleted by force, and a replica that had not heard of it
-// gave its number again.
+// Simulated, seed 157438: the first was deleted by force, and a replica that did not know that
+// reused its number.
 TEST_F(ReturnedMachineTest, IsTaintedIfAHigherNumberWasCancelledBeforeItWasOpened) {
   given_up();
   Remediation cancelled = remediation();

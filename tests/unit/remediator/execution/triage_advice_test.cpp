@@ -1,5 +1,5 @@
-// What a language model has said of a line, on its way through the whole reconciler: to the cordon
-// at most, and never to less than what is known already.
+// A language model's advice about a log line, through the whole reconciler: it leads to a cordon at
+// most, and never lowers a known severity.
 #include "remediator/sources/triage_source.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 

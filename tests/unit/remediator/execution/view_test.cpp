@@ -1,5 +1,5 @@
-// What the reconciler decides on what its informers have told, and what it reads afresh: the view
-// may be old at any moment.
+// The decisions that the reconciler bases on its informers, and those for which it reads again. The
+// view may be out of date at any moment.
 #include "remediator/records/cluster_view.h"
 #include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
@@ -28,7 +28,7 @@ class ViewTest : public ClusterTest {
     EXPECT_TRUE(take({signal()}));
     catch_up(*replica_);
   }
-  // The informers have told nothing new since.
+  // Looks without any news from the informers.
   NodeLook look() { return replica_->reconciler.reconcile("gpu-01"); }
   std::size_t reads() { return kube_.requests("GET", "/").size(); }
   std::size_t status_writes() { return kube_.requests("PUT", remediation_collection()).size(); }
@@ -48,7 +48,7 @@ TEST_F(ViewTest, IsEnoughForTheMarks) {
   expect_quarantined();
 }
 
-// A policy that is read again may limit another label.
+// A new policy may limit another label.
 TEST_F(ViewTest, ReadsThePlacesOfAllNodesAgainForAnotherPolicy) {
   kube_.patch(kSeenNode, Json{{"metadata", {{"labels", {{"rack", "r7"}}}}}});
   catch_up(*replica_);
@@ -115,7 +115,7 @@ TEST_F(ViewTest, IsReadAnewAfterAFailure) {
   ASSERT_TRUE(look());  // of the drain
   ASSERT_TRUE(look());
 
-  EXPECT_EQ(reads(), 6U);  // both of them, for the beginning alone; both again for each permit
+  EXPECT_EQ(reads(), 6U);  // two reads to begin, and two for each permit
 }
 
 class PermitTest : public ViewTest {
@@ -137,7 +137,7 @@ TEST_F(PermitTest, RefusesWhatIsSentOnceAnotherNodeHasTheName) {
 
   ASSERT_FALSE(allowed);
   EXPECT_THAT(allowed.error().message, HasSubstr("a different node is now named gpu-01"));
-  ASSERT_TRUE(look());  // the informers have told nothing of it
+  ASSERT_TRUE(look());  // the informers have not seen it
   EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
 }
 
@@ -157,7 +157,7 @@ TEST_F(PermitTest, RefusesIfTheNodeCannotBeRead) {
   EXPECT_TRUE(permit());
 }
 
-// Nothing is between their word and the call.
+// Nothing happens between this read and the call.
 TEST_F(PermitTest, ReadsLastWhatPeopleHaveSaid) {
   fakes::Fault meanwhile{.kind = fakes::FaultKind::kDelay, .path = kSeenNode};
   meanwhile.on_hit = [this] {
@@ -179,7 +179,7 @@ TEST_F(PermitTest, RestsOnNothingThatIsOlderThan30Seconds) {
   EXPECT_TRUE(permit());
 }
 
-// The fenced client refuses what is sent to the API server; a cloud or a program refuses nothing.
+// The fenced client refuses requests to the API server, but a cloud or a program refuses nothing.
 TEST_F(PermitTest, RefusesIfThisReplicaDoesNotLeadAnyMore) {
   bool leads = true;
   Reconciler reconciler({.api = api_,
@@ -224,7 +224,7 @@ TEST_F(ViewTest, OfAStepThatGoesOnIsWrittenWhenItSaysMoreThanWords) {
   EXPECT_EQ(remediation().status.message, "none left");
 }
 
-// A drain is known by when it began: read back to the millisecond, it must not be another one.
+// The start of a drain identifies it. Read back to the millisecond, it must stay the same.
 TEST_F(ViewTest, KnowsTimesAsTheResourceKeepsThem) {
   clock_.advance(std::chrono::nanoseconds(456'789));
   ASSERT_TRUE(look());
@@ -233,7 +233,8 @@ TEST_F(ViewTest, KnowsTimesAsTheResourceKeepsThem) {
   EXPECT_EQ(last_remediation(replica_->view, name)->status, remediation().status);
 }
 
-// An informer tells of the intent when the result has long been written.
+// An informer may deliver the intent long after the result was written. A write of another replica
+// may arrive after this process has read the next one.
 TEST_F(ViewTest, IsNotSetBackByWhatTheInformerTellsLate) {
   const Remediation opened = remediation();
   ASSERT_TRUE(look());
@@ -246,8 +247,7 @@ TEST_F(ViewTest, IsNotSetBackByWhatTheInformerTellsLate) {
   EXPECT_FALSE(knows_version(replica_->view, "another", marked.resource_version));
 }
 
-// Of what others have written it may hear the first when it has read the second already.
-// This process has made it, and the informer has lost both events.
+// This process made the Remediation, and the informer lost both events.
 TEST_F(ViewTest, ForgetsAtACompleteListWhatIsDeleted) {
   Remediation made = remediations().front();
   made.name = "made";
@@ -288,7 +288,7 @@ TEST_F(ViewTest, KeepsTheNewestInWhateverOrderItHears) {
   EXPECT_FALSE(last_remediation(view, first.name)->wish.cancel);
 }
 
-// Hundreds of drains must not keep the API server busy with their words.
+// Hundreds of drains must not overload the API server with their messages.
 TEST_F(ViewTest, OfAllStepsTogetherLittleIsWrittenThatIsOnlyWords) {
   ASSERT_TRUE(look());
   say_progress("3 pods left");

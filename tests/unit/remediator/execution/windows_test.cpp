@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 class WindowsTest : public ClusterTest {
  protected:
   WindowsTest() {
-    // Two hours before the window opens; the node is no newcomer by then.
+    // Two hours before the window opens. The startup grace is over.
     const auto tomorrow = std::chrono::ceil<days>(clock_.wall()) + days(1);
     clock_.advance(std::chrono::ceil<milliseconds>(tomorrow + hours(20) - clock_.wall()));
     Policy policy;
@@ -76,7 +76,7 @@ TEST_F(WindowsTest, LetWhatWasBegunGoOnAfterTheirEnd) {
   EXPECT_EQ(remediation().status.phase, Phase::kDraining);
 }
 
-// Code has changed the policy, or an operator has removed the window: the time is unknown.
+// The policy was changed by code, or an operator removed the window: the time is unknown.
 TEST_F(WindowsTest, NeverOpenIfThereIsNoSuch) {
   Policy policy = *policy_.get();
   policy.windows.clear();
@@ -89,7 +89,7 @@ TEST_F(WindowsTest, NeverOpenIfThereIsNoSuch) {
   EXPECT_EQ(remediation().status.rule, "wait.window");
 }
 
-// An hour, as any other: it does not wait unseen for the next window.
+// The approval lasts an hour, as any other: it does not wait unseen for the next window.
 TEST_F(WindowsTest, LetAnApprovalEndThatCameTooLateForThem) {
   Policy policy = *policy_.get();
   policy.steps[Severity::kReboot][2].before.approval = true;

@@ -93,7 +93,7 @@ TEST_F(FencedClientTest, ARefusalIsNotRepeatedByTheApi) {
   EXPECT_EQ(clock.steady(), before);
 }
 
-// A write whose repeat falls behind the end of the lead is not sent again.
+// The client does not repeat a write once the lead has ended.
 TEST_F(FencedClientTest, ARepeatIsARequestLikeAnyOther) {
   fakes::Fault fault;
   fault.kind = fakes::FaultKind::kUnavailable;
@@ -110,7 +110,7 @@ TEST_F(FencedClientTest, ARepeatIsARequestLikeAnyOther) {
   EXPECT_EQ(kube.requests("PATCH", "/api/v1/nodes/n1").size(), 2U);
 }
 
-// A process that was stopped and goes on: the clock has gone on without it.
+// The process was stopped and continues. The clock kept running meanwhile.
 TEST_F(FencedClientTest, ADeposedLeaderWritesNothingWhateverItTries) {
   kube::Api lease_api{patient(), http, credentials, clock};
   kube::LeaderCandidate candidate{
@@ -131,7 +131,7 @@ TEST_F(FencedClientTest, ADeposedLeaderWritesNothingWhateverItTries) {
   EXPECT_FALSE(work.create_job("default", "{}"));
   EXPECT_TRUE(kube.requests("PATCH", "/").empty());
   EXPECT_TRUE(kube.requests("DELETE", "/").empty());
-  EXPECT_EQ(kube.requests("POST", "/").size(), 1U);  // of the lease
+  EXPECT_EQ(kube.requests("POST", "/").size(), 1U);  // the lease
   ASSERT_TRUE(candidate.try_to_lead());
   EXPECT_TRUE(work.change_node(*node, change));
 }

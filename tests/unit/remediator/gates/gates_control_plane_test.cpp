@@ -1,5 +1,5 @@
-// Leading and reading the switch on a real kube-apiserver, with the rights that
-// manifests/remediator-rbac.yaml grants and no others.
+// Leading and reading the switch on a real kube-apiserver, with exactly the rights of
+// manifests/remediator-rbac.yaml.
 #include <gmock/gmock.h>
 
 #include <memory>
@@ -75,7 +75,7 @@ class GatesOnControlPlane : public ::testing::Test {
   SystemClock clock_;
   std::unique_ptr<kube::Connection> connection_;
   std::unique_ptr<kube::Api> api_;
-  std::unique_ptr<kube::Api> switch_api_;  // with the time that reading the switch may take
+  std::unique_ptr<kube::Api> switch_api_;  // with the time limit for reading the switch
 };
 
 TEST_F(GatesOnControlPlane, OneReplicaLeadsAndTheOtherFollowsItsEnd) {
@@ -134,7 +134,7 @@ TEST_F(GatesOnControlPlane, NothingElseOfThatKindMayBeTouched) {
     return answer ? ErrorKind::kInternal : answer.error().kind;
   };
   EXPECT_EQ(kind_of(api_->get_config_map(kNamespace, "kube-root-ca.crt")), ErrorKind::kForbidden);
-  // Of these two only what they say.
+  // The role may read these two, but not write them.
   for (const char* name : {"gpuward-remediator", "gpuward-remediator-switch"}) {
     kube::ConfigMap other = config_map(name);
     other.meta.resource_version = "1";

@@ -1,4 +1,4 @@
-// stop_switch_test says how one question is shared; here is what is asked by key.
+// JointReads by key. stop_switch_test covers the sharing of one question.
 #include "remediator/gates/joint_read.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using support::wait_until;
 
 class JointReadsTest : public ::testing::Test {
  protected:
-  // Each begins at once and ends when it is let go.
+  // A read that begins at once and ends when the test releases it.
   Status held_read() {
     ++begun_;
     turn_.acquire();

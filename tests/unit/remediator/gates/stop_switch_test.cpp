@@ -98,12 +98,12 @@ TEST_F(StopSwitchTest, SurvivesOneAnswerThatWasLost) {
   EXPECT_TRUE(gate.permit());
 }
 
-// Counts what is asked, and holds each request until it is let go.
+// Counts the requests, and holds each until the test releases it.
 class HeldClient final : public http::Client {
  public:
   explicit HeldClient(http::Client& behind) : behind_(behind) {}
   Result<http::ClientResponse> send(const http::ClientRequest& request) override {
-    auto response = behind_.send(request);  // what it was when it was asked for
+    auto response = behind_.send(request);  // the state at the time of the request
     ++begun;
     turn_.acquire();
     return response;
@@ -178,8 +178,8 @@ TEST_F(SharedReads, AReadThatFailsStopsAllWhoWaitForIt) {
   EXPECT_EQ(stopped, 3);
 }
 
-// Many ask all the time while somebody flips the switch: who asked after the writer's answer never
-// goes on, until it is flipped back.
+// Many threads ask all the time while an operator flips the switch. A thread that asks after the
+// answer to the write never gets a permit, until the operator flips the switch back.
 TEST_F(StopSwitchTest, NoGoAfterTheFlipWasAnswered) {
   kube.create(kConfigMaps, switch_saying("false"));
   for (int round = 0; round < 30; ++round) {

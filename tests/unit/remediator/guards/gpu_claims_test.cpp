@@ -30,7 +30,7 @@ TEST(GpuClaims, BelieveNobodyWhileTwoNodesReportAGpu) {
   EXPECT_THAT(weighed.speaking, ElementsAre());
 }
 
-// The victim was away while somebody named its GPU.
+// The node was away while another one reported its GPU.
 TEST(GpuClaims, BelieveNoGpuThatAnotherNodeHasReportedInBetween) {
   EXPECT_THAT(weigh({.own_since = kToday - hours(48), .others_until = kToday - hours(2)}).contested,
               ElementsAre("1650"));

@@ -158,7 +158,7 @@ TEST(HealthReport, IsNotEnoughIfItIsTooOld) {
   EXPECT_THAT(objection_to(old, plain_node(), kDemand).value_or(""), HasSubstr("too old"));
 }
 
-// A GPU that is missing after the reboot is monitor until the node has settled.
+// A GPU that is missing after the reboot has severity monitor until the node has settled.
 TEST(HealthReport, IsNotEnoughWhileItIsTooSoonToJudge) {
   HealthReport young = good_report();
   young.severity = Severity::kMonitor;
@@ -207,7 +207,7 @@ TEST(OtherRepairers, AreSeenByWhatTheyPutOnTheNode) {
   EXPECT_EQ(repairer_of(old_node()), "");
 }
 
-// What each program writes while it works, and what it leaves behind.
+// The values that each program writes while it works, and those that it leaves behind.
 TEST(OtherRepairers, AreKnownByTheirValues) {
   for (const auto& [key, value] : std::map<std::string, std::string>{
            {"nvidia.com/gpu-driver-upgrade-state", "drain-required"},
@@ -238,7 +238,7 @@ TEST(OtherRepairers, AreAtWorkOnANodeThatHasJustBeenMade) {
   EXPECT_FALSE(other_repairer(node, known_repairer_signs(), now, kStartupGrace));
 }
 
-// CONTRACTS D's fault: a machine was ended for what had once been logged.
+// CONTRACTS D's fault: a machine was ended because of an old log line.
 TEST(HarmNeeds, MoreThanALatchForTheEndOfAMachine) {
   const WallTime now = WallTime(std::chrono::hours(500'000));
   HealthReport report{.measured_at = now,

@@ -28,7 +28,7 @@ std::vector<NodeSign> a_fleet(int size) {
   return nodes;
 }
 
-// Why nothing is begun for the first of them; empty where nothing speaks against it.
+// Why gpuward begins nothing for the first node; "" if there is no objection.
 std::string objection_in(const std::vector<NodeSign>& nodes, Share at_most = {1, 10}) {
   SilentRules rules;
   rules.at_most = at_most;
@@ -52,7 +52,7 @@ TEST(SilentNodes, MoreThanTheLimitLookLikeAPartition) {
               HasSubstr("silent.share: 4 of 30 GPU nodes of the fleet"));
 }
 
-// Nothing is begun, until an operator has had a day to see that two of them are dead.
+// gpuward begins nothing until an operator has had a day to see that two of them are dead.
 TEST(SilentNodes, ThreeOfFourDeadAreAPartitionUntilTwoAreKnownToBeDead) {
   auto nodes = a_fleet(4);
   for (int i = 0; i < 3; ++i) nodes[static_cast<std::size_t>(i)] = a_node(i, minutes(6 + 60 * i));
@@ -133,7 +133,7 @@ TEST(SilentNodes, CountNeitherNewcomersNorThoseThatLeaveOrThatGpuwardRestarts) {
   EXPECT_EQ(objection_in(nodes), "");
 }
 
-// Else one dead machine would keep all others waiting for as long as its operator lets it stand.
+// Otherwise one dead machine would block all others until its operator repairs it.
 TEST(SilentNodes, CountNoMachineThatIsKnownToBeDead) {
   auto nodes = a_fleet(8);
   nodes[0] = a_node(0, minutes(6));
@@ -144,7 +144,7 @@ TEST(SilentNodes, CountNoMachineThatIsKnownToBeDead) {
   nodes[2].waits_for_operator = false;
   nodes[2].since = kSilentTime - hours(25);
   EXPECT_EQ(objection_in(nodes), "");
-  nodes[2].is_recorded = false;  // nobody was ever told
+  nodes[2].is_recorded = false;  // no operator was notified
   EXPECT_THAT(objection_in(nodes), HasSubstr("silent.share"));
 }
 

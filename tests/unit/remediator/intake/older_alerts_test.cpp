@@ -1,4 +1,4 @@
-// Another machine under a name whose alert Prometheus still keeps.
+// Another machine under a name for which Prometheus still has an alert.
 #include "remediator/intake/older_alerts.h"
 
 #include "tests/unit/remediator/execution/cluster_fixture.h"
@@ -12,7 +12,7 @@ using ::testing::SizeIs;
 
 class AlertOfTheMachineBefore : public ClusterTest {
  protected:
-  // Its Node was registered a minute after the alert had begun.
+  // The Node was registered a minute after the alert began.
   void SetUp() override {
     fires_ = signal(Severity::kReset);
     clock_.advance(minutes(1));
@@ -43,7 +43,7 @@ TEST_F(AlertOfTheMachineBefore, IsTakenInIfTheMachineThatHasTheNameNowIsAsSick) 
   EXPECT_EQ(our_taint_on(node()), "reset");
 }
 
-// As what its cloud announces is: the machine itself has read that.
+// An announcement of a cloud is such an alert: the machine itself has read it.
 TEST_F(AlertOfTheMachineBefore, IsTakenInIfItsSourceKnowsThatItIsOfThisMachine) {
   reports_.answer = report_of(Severity::kNone);
   fires_.is_of_this_machine = true;

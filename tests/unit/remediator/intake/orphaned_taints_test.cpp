@@ -1,4 +1,4 @@
-// Taint, annotation and cordon that somebody has torn from their record, or the record from them.
+// Taints, annotations and cordons that a manual change has separated from their record.
 #include "remediator/intake/orphaned_taints.h"
 
 #include "tests/unit/remediator/execution/cluster_fixture.h"
@@ -25,7 +25,7 @@ class OrphanedMarksTest : public ClusterTest {
     kube_.patch_status(path_of(name), {{"status", status}});
     catch_up(*replica_);
   }
-  // Its finalizer taken off by hand.
+  // Removes the finalizer, and deletes the Remediation.
   void delete_by_force(const std::string& name) {
     kube_.patch(path_of(name), {{"metadata", {{"finalizers", nullptr}}}});
     kube_.remove(path_of(name));
@@ -63,7 +63,7 @@ class OrphanedMarksTest : public ClusterTest {
 };
 
 // Simulated, seed 14633: the process died before it recorded taint and cordon, and the operator who
-// cancelled was not told that the cordon stays.
+// cancelled did not learn that the cordon stays.
 TEST_F(OrphanedMarksTest, TellWhoCancelsThatACordonStaysOfWhichNothingWasRecorded) {
   quarantine();
   Json steps = kube_.get(path_of(remediation().name))["status"]["steps"];
@@ -151,11 +151,12 @@ TEST_F(OrphanedMarksTest, AreFoundIfALaterRemediationHasDoneNothing) {
   expect_held("the node has a cordon");
 }
 
-// Simulated, seed 46463: the next Remediation wrote its own annotation over one that contradicted,
-// and returned the node with a cordon of which nobody was told.
+// Simulated, seed 46463: the next Remediation overwrote a contradictory annotation, and returned
+// the node with a cordon that it reported to no operator.
 class CordonsLeft : public OrphanedMarksTest {
  protected:
-  // Of a Remediation that was closed by hand; before anybody has looked there is a new fault.
+  // Leaves the cordon of a Remediation that was closed by hand. A new fault comes before the next
+  // look.
   void leave_cordon(const Json& annotation) {
     quarantine();
     edit_status(remediation().name, {{"phase", "Ended"}});
@@ -168,7 +169,7 @@ class CordonsLeft : public OrphanedMarksTest {
     ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
     ASSERT_TRUE(reconcile());
-    EXPECT_EQ(our_taint_on(node()), "reboot");  // a sick node leaves service all the same
+    EXPECT_EQ(our_taint_on(node()), "reboot");  // an unhealthy node still leaves service
   }
   void cancel_open() {
     cancel(open()[0].name);
@@ -234,14 +235,14 @@ TEST_F(OrphanedMarksTest, AreNotSoughtInAnOldView) {
   quarantine();
   const auto other = make_replica();
   catch_up(*other);
-  other->view.remove_remediation(remediation().name);  // it has not heard of it yet
+  other->view.remove_remediation(remediation().name);  // its informer has not delivered it yet
   OrphanedTaints early(api_, other->store, other->view, other->intake, clock_);
 
   ASSERT_TRUE(early.take_in());
 
   ASSERT_THAT(remediations(), SizeIs(1));
   EXPECT_THAT(remediation().alerts, SizeIs(1));
-  // Nor where a release has gone by.
+  // Nor in a view that has missed a release.
   cancel(remediation().name);
   ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kCancelled);
@@ -263,7 +264,7 @@ TEST_F(OrphanedMarksTest, GoWithTheWordOfAHumanButForTheCordon) {
   EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
   EXPECT_FALSE(our_taint_on(node()));
   EXPECT_FALSE(owner_annotation_on(node()));
-  EXPECT_TRUE(node().unschedulable);  // whose it is nobody can prove
+  EXPECT_TRUE(node().unschedulable);  // nothing proves who set it
   EXPECT_THAT(open(), IsEmpty());
 }
 
@@ -295,7 +296,7 @@ TEST_F(OrphanedMarksTest, KeepAnotherAlertFromDoingHarm) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 
-// The intent was written, and the patch met a conflict.
+// The process wrote the intent, and its patch met a conflict.
 TEST_F(OrphanedMarksTest, KeepNoSickNodeInServiceIfItsTaintWasOnlyIntended) {
   OwnerAnnotation stale;
   stale.name = "gpu-01-0";
@@ -336,7 +337,7 @@ TEST_F(OrphanedMarksTest, OfAStaleAnnotationDoNotMakeAnOperatorsCordonOurs) {
   EXPECT_TRUE(node().unschedulable);
 }
 
-// Where the budget of taints has no room, the contradiction is told all the same.
+// gpuward reports the contradiction even if the budget of taints has no room.
 TEST_F(OrphanedMarksTest, OfAnotherRemediationHoldANodeThatMayNotBeTainted) {
   annotate_node(OwnerAnnotation{.name = "gpu-02-1", .why = "", .since = ""});
   slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 allowed are tainted"};
@@ -409,8 +410,8 @@ TEST_F(EditedMarks, HoldTheNodeIfAnnotationAndRecordDiffer) {
   EXPECT_TRUE(node().unschedulable);
 }
 
-// Simulated, seed 8752: the taint went on later than the cordon, and with it an annotation that
-// said what had been edited of the cordon.
+// Simulated, seed 8752: gpuward set the taint after the cordon, and wrote an annotation with the
+// edited claim about the cordon.
 TEST_F(EditedMarks, AreNotMendedByTheTaintThatGoesOnLater) {
   quarantine();
   Json steps = kube_.get(path_of(remediation().name))["status"]["steps"];

@@ -46,7 +46,7 @@ TEST_F(IntakeTest, NeedsOneRequestForANewAlertAndNoneForARepeat) {
 }
 
 // Simulated, seed 8609: the alert of the new node was recorded for the old one, and fired there
-// for ever.
+// forever.
 TEST_F(IntakeTest, TellsAnEndAlsoToTheRemediationOfTheNodeThatHadTheNameBefore) {
   ASSERT_TRUE(take({signal()}));  // by a view that does not know of the new node yet
   kube_.remove("/api/v1/nodes/gpu-01");
@@ -180,7 +180,7 @@ TEST_F(IntakeTest, OpensNothingForAFiringThatComesAfterItsOwnEnd) {
   EXPECT_EQ(take({signal()})->accepted, 1U) << "a new start";
 }
 
-// A sender of notifications guesses when a rule will be evaluated.
+// A sender can guess when a rule will be evaluated.
 TEST_F(IntakeTest, TakesAFiringWhoseEndCameBeforeItsStart) {
   AlertSignal fires = signal();
   fires.starts_at = clock_.wall() + seconds(30);
@@ -287,7 +287,7 @@ TEST_F(IntakeTest, FailsIfTheApiServerDoes) {
     kube_.add_fault({.kind = kind, .method = "POST", .times = -1});
     EXPECT_FALSE(take({signal()})) << fakes::name_of(kind);
     kube_.clear_faults();
-    clock_.advance(minutes(1));  // an overloaded server is left alone for a while
+    clock_.advance(minutes(1));  // gpuward spares an overloaded server for a while
   }
   EXPECT_TRUE(take({signal()}));
 }

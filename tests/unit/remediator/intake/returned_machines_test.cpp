@@ -1,4 +1,4 @@
-// Machines whose Node was deleted and registered anew, at any severity.
+// Machines whose Node was deleted and registered again, at any severity.
 #include "remediator/intake/returned_machines.h"
 
 #include "remediator/actions/step_progress.h"
@@ -40,7 +40,7 @@ class RegisteredAnew : public ClusterTest {
     kube_.create("/api/v1/nodes", json);
     catch_up(*replica_);
   }
-  // Its Remediation is given up with that severity.
+  // gpuward gives its Remediation up with that severity.
   AlertSignal given_up(Severity severity = Severity::kReboot) {
     AlertSignal fires = signal(severity);
     EXPECT_TRUE(take({fires}));
@@ -69,7 +69,7 @@ class RegisteredAnew : public ClusterTest {
     ASSERT_EQ(newest().status.phase, Phase::kSuperseded);
     clock_.advance(minutes(1));
   }
-  // In the record of the newest Remediation.
+  // Adds the step to the record of the newest Remediation.
   void add_step(const Json& step) {
     const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + newest().name;
     Json status = kube_.get(path)["status"];
@@ -77,7 +77,7 @@ class RegisteredAnew : public ClusterTest {
     kube_.patch_status(path, {{"status", status}});
     catch_up(*replica_);
   }
-  // For as long as verify takes by default.
+  // The node is healthy for as long as verify takes by default.
   void is_healthy_in(const std::string& boot_id) {
     is_seen_healthy_for(minutes(11), boot_id);
     clock_.advance(minutes(1));
@@ -89,7 +89,7 @@ class RegisteredAnew : public ClusterTest {
     reports_.answer = report_of(Severity::kNone, boot_id);
     look();
   }
-  // Look by look.
+  // The node is healthy at each look.
   void is_seen_healthy_for(minutes span, const std::string& boot_id = "boot-2") {
     for (minutes past(0); past < span; ++past) is_seen_healthy_in(boot_id);
   }
@@ -125,7 +125,7 @@ class RegisteredAnew : public ClusterTest {
   std::optional<ReturnedMachines> returned_;
 };
 
-// Given up with severity reboot, and registered again in boot-2.
+// gpuward gave the machine up with severity reboot, and it registered again in boot-2.
 class Soaking : public RegisteredAnew {
  protected:
   void SetUp() override {
@@ -168,7 +168,7 @@ TEST_F(Soaking, BeginsAgainAfterABadReport) {
   EXPECT_FALSE(newest().any_firing());
 }
 
-// The report of its verification is as good, and its record outlives the process.
+// The report of verify is as good, and its record outlives the process.
 TEST_F(Soaking, EndsItsHistoryOnceVerifyHasSoaked) {
   add_step({{"name", "verify"},
             {"result", "running"},
@@ -325,8 +325,8 @@ TEST_F(RegisteredAnew, IgnoresAnOldAlertThatAHumanHasCancelled) {
   EXPECT_FALSE(our_taint_on(node()));
 }
 
-// Seen on a real cluster: the repeat came after the operator had cancelled, and the node was
-// cordoned again.
+// Seen on a real cluster: the repeat came after the operator had cancelled, and gpuward cordoned
+// the node again.
 TEST_F(RegisteredAnew, IgnoresTheOldAlertOnceAnOperatorHasCancelledTheReturn) {
   AlertSignal fires = given_up();
   registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
@@ -368,7 +368,7 @@ TEST_F(RegisteredAnew, StaysOutOfServiceAfterIsolateHoweverHealthyItLooks) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
-// A report that is healthy says less than the diagnostic did.
+// A healthy report says less than the diagnostic.
 TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedInTheSameBoot) {
   given_up_after_diagnostic(Severity::kReset);
   registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
@@ -377,7 +377,7 @@ TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedInTheSameBoot)
   EXPECT_EQ(our_taint_on(node()), "reset");
 }
 
-// In a maintenance, say: of severity monitor, which is nobody's to give a machine up for.
+// This may be in a maintenance, which has severity monitor. That severity never gives a machine up.
 TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedAtAnySeverity) {
   given_up_after_diagnostic(Severity::kMonitor);
   registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
@@ -385,7 +385,7 @@ TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedAtAnySeverity)
   EXPECT_EQ(our_taint_on(node()), "reset");
 }
 
-// What a drill says is made up, and what its diagnostics find is not.
+// The fault of a drill is made up, but the findings of its diagnostics are real.
 TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedInADrill) {
   kube_.patch("/api/v1/nodes/gpu-01",
               {{"metadata", {{"labels", {{std::string(kDrillLabel), "allowed"}}}}}});
@@ -411,7 +411,7 @@ TEST_F(RegisteredAnew, IsLeftAloneAfterADrillWhoseDiagnosticsDidNotFail) {
   EXPECT_THAT(remediations(), SizeIs(1));
 }
 
-// It is the machine that has failed, whatever else is said of another that had its instance.
+// The machine itself has failed, whatever the signs say about another one that had its instance.
 TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedThoughItsSignsContradict) {
   node_goes();
   registers({{"bootID", "boot-0"}, {"systemUUID", kOtherUuid}}, "aws:///eu-west-1a/i-1");
@@ -471,7 +471,7 @@ TEST_F(RegisteredAnew, IsHeldIfItsSignsContradictOneAnother) {
   EXPECT_EQ(newest().status.notified_phase, Phase::kHeld);
 }
 
-// Simulated, seed 4555: gpuward took the severity of the other boards as that of these.
+// Simulated, seed 4555: gpuward took the severity of the other boards for that of these.
 Remediation given_up(const std::string& node_uid, Severity severity, const char* boards,
                      int number = 1) {
   Remediation one;
