@@ -31,7 +31,7 @@ constexpr const char* kCrashPlan =
 
 struct CrashRun {
   std::size_t deaths = 0, cuts = 0;  // of the process, and of its writes
-  std::string died_at;  // method and path of the write
+  std::string died_at;               // method and path of the write
   bool is_reboot_unknown = false;  // it died between the intent to restart the machine and the call
   std::string phase, message, wrong;
   std::size_t calls = 0;
@@ -40,7 +40,7 @@ struct CrashRun {
 struct CrashPlan {
   FaultKind kind = FaultKind::kDropAfter;
   bool was_cordoned = false;  // by an operator, before
-  bool dies = true;  // otherwise only the connection is cut
+  bool dies = true;           // otherwise only the connection is cut
 };
 
 bool is_reboot_unknown(RemediationStage& stage) {

@@ -1,4 +1,5 @@
-// Exclusions by the real program: said on the command line, heeded by the one that runs.
+// Exclusions with the real programs: an operator makes them on the command line, and the running
+// remediator obeys them.
 #include "tests/unit/remediator/remediator_process.h"
 
 namespace gpuward::remediator {

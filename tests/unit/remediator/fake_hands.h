@@ -1,4 +1,5 @@
-// ClusterHands on the fake API server: its shortcuts for tests, past its faults and its log.
+// ClusterHands on the fake API server. Uses its shortcuts for tests, without its faults and its
+// log.
 #pragma once
 
 #include <chrono>

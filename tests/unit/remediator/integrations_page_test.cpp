@@ -1,5 +1,5 @@
-// The page of what gpuward works with: whatever it tells people to write has to be taken
-// by the program, and has to switch on what it names.
+// docs/integrations.md: the program must accept each setting that the page tells readers to write,
+// and the setting must switch on what the page names.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Integration {
   std::string with, in, yaml;
 };
 
-// Cells of a row; a cell of code stands between backticks.
+// Returns the cells of a row, without the backticks of code.
 std::vector<std::string> cells_of(const std::string& row) {
   std::vector<std::string> cells;
   std::istringstream parts(row.substr(1));

@@ -21,11 +21,13 @@ inline constexpr const char* kStageJobPods = "/api/v1/namespaces/gpu-healthcheck
 
 class JobKubelet {
  public:
-  // `environment`: what the image of all Jobs has, such as a PATH. Both must outlive it.
+  // `environment` is that of the image of all Jobs, such as a PATH. `hands` must outlive this
+  // object.
   JobKubelet(ClusterHands& hands, std::map<std::string, std::string> environment)
       : hands_(hands), environment_(std::move(environment)) {}
 
-  // Runs what has not run yet, and says on it how it ended. A Job may be deleted meanwhile.
+  // Runs each Job that has not run yet, and writes its result to the cluster. The remediator may
+  // delete a Job meanwhile.
   void turn() {
     const Json jobs = hands_.get(kStageJobs);
     for (const Json& job : jobs["items"]) {
@@ -38,7 +40,7 @@ class JobKubelet {
       }
     }
   }
-  // The commands, as they stood in the Jobs.
+  // The commands, as the Jobs had them.
   [[nodiscard]] const std::vector<std::vector<std::string>>& commands() const { return commands_; }
 
  private:
@@ -57,7 +59,7 @@ class JobKubelet {
         outcome->exit_code == 0 ? "" : last_words(outcome->error_output + outcome->output));
   }
 
-  // A kubelet has them from the container's log, which holds both streams: its end, of 2 KiB.
+  // A kubelet takes the last 2 KiB of the container's log, which holds both streams.
   static std::string last_words(const std::string& log) {
     constexpr std::size_t kMostBytes = 2048;
     return log.substr(log.size() - std::min(log.size(), kMostBytes));

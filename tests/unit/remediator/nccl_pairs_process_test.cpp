@@ -1,5 +1,5 @@
-// Three nodes of one job of which one is ill, by the real gpuward-remediator: each passes the test
-// of its own, and NCCL between two of them each tells which it is.
+// Three nodes of one job, one of them unhealthy, with the real gpuward-remediator. Each node passes
+// its own test, and NCCL tests between pairs of nodes find the unhealthy one.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -40,8 +40,8 @@ constexpr const char* kPairsPolicy =
     "  cordon: {percent: 100}\n"
     "  storm: {nodes: 9}\n"
     "  breaker: {percent: 100}\n";
-// What the image's program says, more than is kept of it: whoever is tested with gpu-02 is told so
-// by gpu-02 itself.
+// The program of the image. It prints more than gpuward keeps. Only gpu-02 itself reports a failed
+// pair, and its partner learns of it from there.
 constexpr const char* kExporter =
     "#!/bin/sh\n"
     "[ \"$1\" = nccl-pair ] && [ \"$NODE_NAME\" = gpu-02 ] || exit 0\n"
@@ -78,7 +78,7 @@ class WholePairs : public ::testing::Test {
     hands_.create(kPodsOfTheJob, pod);
     hands_.patch_status(std::string(kPodsOfTheJob) + "/train-" + name, fakes::running_status());
   }
-  // A Prometheus that knows what the exporter of each node says.
+  // A Prometheus with the report of each node's exporter.
   void serve_reports() {
     http::ServerOptions options;
     options.listen_addresses = {"127.0.0.1:0"};
@@ -137,7 +137,7 @@ class WholePairs : public ::testing::Test {
     std::smatch match;
     return std::regex_search(text, match, kLine) ? std::stoi(match[1].str()) : 0;
   }
-  // Until it has been taken.
+  // Returns whether the remediator accepted the alert.
   bool deliver(const std::string& node, bool fires) {
     const Json alert = {
         {"status", fires ? "firing" : "resolved"},
@@ -187,7 +187,7 @@ class WholePairs : public ::testing::Test {
       return is_reached();
     });
   }
-  // Another process that does not have to wait for the end of the lease.
+  // Kills the process and starts another, which does not have to wait for the end of the lease.
   void die_and_start_anew() {
     process_->signal(SIGKILL);
     ASSERT_TRUE(process_->wait_exit());
@@ -195,7 +195,7 @@ class WholePairs : public ::testing::Test {
     start();
   }
 
-  // The kubelets, the Job controller, the exporters and the Alertmanager.
+  // Plays the kubelets, the Job controller, the exporters and the Alertmanager.
   void turn() {
     for (const std::string& node : nodes_) {
       if (!told_.contains(node) && deliver(node, true)) told_.insert(node);

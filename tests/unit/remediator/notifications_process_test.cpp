@@ -1,5 +1,5 @@
-// Who is told by the real program: the sinks of its policy and the webhook of its environment,
-// while one of them is dead.
+// The notifications of the real program: the sinks of its policy and the webhook of its
+// environment, while one of them is dead.
 #include "tests/support/environment.h"
 #include "tests/unit/remediator/notify/receiver.h"
 #include "tests/unit/remediator/remediator_process.h"
@@ -71,7 +71,7 @@ TEST_F(NotificationsProcess, AddressesThatAreNotThereKeepItFromStarting) {
     const auto process = spawn({"--config.file=" + path("bad.yaml"), "--web.insecure", how});
 
     ASSERT_TRUE(support::wait_until([&] { return !process->running(); }, "its end"));
-    // What a program says last may be read after its end.
+    // The last output of a program may arrive after its end.
     EXPECT_TRUE(support::wait_until(
         [&] { return process->error_output().find("the sink oncall: ") != std::string::npos; },
         "the reason"))

@@ -1,5 +1,5 @@
-// What the Cluster Autoscaler and node-problem-detector write, as their sources have it, beside the
-// real program on a real kube-apiserver: the autoscaler's taints and cordon (utils/taints), the
+// The writes of the Cluster Autoscaler and node-problem-detector, taken from their sources, beside
+// the real program on a real kube-apiserver: the autoscaler's taints and cordon (utils/taints), the
 // detector's conditions and Events (pkg/exporters/k8sexporter, config/kernel-monitor.json).
 #include <gmock/gmock.h>
 
@@ -27,7 +27,7 @@ class BesideOthers : public ::testing::Test {
   void begin(const StageOptions& options) {
     stage_ = std::make_unique<RemediationStage>(*hands_, options);
   }
-  // As Cluster Autoscaler writes it: the whole Node, with the second in which it did.
+  // The Cluster Autoscaler writes the whole Node, with the second of the write as the value.
   void add_taint(const std::string& key, const std::string& effect, bool cordons = false) {
     update([&](Json& spec) {
       spec["taints"].push_back({{"key", key}, {"value", "1764150000"}, {"effect", effect}});
@@ -54,7 +54,7 @@ class BesideOthers : public ::testing::Test {
     if (!ran || ran->exit_code != 0)
       throw std::runtime_error(ran ? ran->error_output : ran.error().message);
   }
-  // The kernel monitor's, in the patch that the detector sends every time.
+  // The condition of the kernel monitor, in the patch that the detector sends every time.
   void detect(const std::string& deadlock, const std::string& reason, const std::string& message) {
     const std::string now = to_rfc3339(lasting_clock().wall());
     const auto condition = [&](const char* type, const std::string& status, const std::string& why,
@@ -111,12 +111,13 @@ TEST_F(BesideOthers, LeaveANodeToTheClusterAutoscalerFromItsFirstTaintOn) {
   EXPECT_TRUE(stage_->is_cordoned());
   EXPECT_THAT(stage_->pods(), SizeIs(3));
 
-  // Not any more: the node is needed.
+  // The autoscaler removes its taint, because the node is needed.
   take_taint(kDeletionCandidate);
   ASSERT_TRUE(is_so([&] { return stage_->pods().empty() && !stage_->calls().empty(); }));
   const auto calls = stage_->calls().size();
 
-  // Drained, it is needed by nobody: the taint, then the end of the instance, then of the Node.
+  // After the drain no pod needs the node: the taint, then the end of the instance, then of the
+  // Node.
   add_taint(kToBeDeleted, "NoSchedule");
   hands_->remove(kStageNodePath);
   ASSERT_TRUE(is_so([&] { return stage_->phase() == "Superseded"; }));

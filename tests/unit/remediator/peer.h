@@ -1,5 +1,5 @@
-// Those whom the remediator asks beside the API server, on a free port of loopback: one GET, whose
-// answer a test makes anew each time. Used by the process tests.
+// A peer that the remediator reads besides the API server, on a free port of loopback: one GET,
+// whose answer a test makes for each request. Used by the process tests.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace gpuward::remediator {
 
 class Peer {
  public:
-  // `answer` is called on the server's threads.
+  // The server's threads call `answer`.
   Peer(std::string path, std::function<std::string()> answer) {
     http::ServerOptions options;
     options.listen_addresses = {"127.0.0.1:0"};

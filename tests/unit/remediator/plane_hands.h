@@ -1,5 +1,5 @@
-// ClusterHands on a real kube-apiserver: the admin's, beside the remediator under the RBAC and the
-// admission policies that are shipped, and a human who may approve. Used by the control plane
+// ClusterHands on a real kube-apiserver, with the admin's rights. The remediator runs under the
+// shipped RBAC and admission policies, and a user exists who may approve. Used by the control plane
 // tests.
 #pragma once
 
@@ -23,7 +23,7 @@ inline constexpr const char* kHuman = "jane@example.com";
 
 class PlaneHands final : public ClusterHands {
  public:
-  // `users` beside the remediator's account and the human.
+  // Adds the remediator's account and the operator to `users`.
   explicit PlaneHands(support::ControlPlaneOptions options = {}) {
     options.users.push_back({kRemediatorToken,
                              kRemediatorUser,

@@ -77,7 +77,7 @@ TEST_F(PolicyCommands, ReadStandardInput) {
               HasSubstr("stdin in mode cordon, for"));
 }
 
-// As `kubectl get configmap -o yaml` and `-o json` print it.
+// `kubectl get configmap -o yaml` and `-o json` print it like this.
 TEST_F(PolicyCommands, FindThePolicyInAConfigMap) {
   const std::string map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n";
   const auto good = policy({"check", "-"}, map + "  policy.yaml: |\n    mode: cordon\n");

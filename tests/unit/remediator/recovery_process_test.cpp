@@ -1,5 +1,5 @@
-// The recovery of a whole node by the real programs: gpuward-remediator, and in its Jobs
-// gpuward-exporter with an nccl-tests that replays what was recorded.
+// The recovery of a whole node with the real programs: gpuward-remediator, and in its Jobs
+// gpuward-exporter with an nccl-tests that replays recorded output.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -25,11 +25,11 @@ constexpr const char* kTwoGpus =
     "gpus:\n"
     "  - {index: 0, uuid: GPU-a, pci: \"0000:1a:00.0\"}\n"
     "  - {index: 1, uuid: GPU-b, pci: \"0000:2b:00.0\"}\n";
-// As nccl-tests v2.13 gave it for 466.7 GB/s.
+// The output of nccl-tests v2.13 for 466.7 GB/s.
 constexpr const char* kRecorded =
     GPUWARD_SOURCE_DIR "/tests/testdata/nccl/v2.13-h100-two-nodes.txt";
 
-// A flow mapping as a block: each of its keys on a line.
+// Turns a flow mapping into a block: each of its keys on a line.
 std::string block_of(const std::string& flow) {
   std::string block;
   int depth = 0;
@@ -66,7 +66,8 @@ class WholeRecovery : public ::testing::Test {
             {"PATH", folder_.path().string() + ":" + tools_.path().string() + ":/usr/bin:/bin"},
             {"AWS_EC2_METADATA_DISABLED", "true"}});
   }
-  // The image's gpuward-exporter, told what it cannot find out here.
+  // Puts the image's gpuward-exporter in place, with flags for facts that it cannot find on this
+  // machine.
   void put_exporter() {
     const std::string sim = folder_.write("gpus.yaml", kTwoGpus).string();
     const std::string kubeconfig = hands_.kubeconfig();
@@ -105,7 +106,8 @@ class WholeRecovery : public ::testing::Test {
                              .provider_id = "metal://gpu-01"});  // no reset in place on AWS
     stage_->start();
   }
-  // What the exporter's own process would take, and by which its report gets better.
+  // The requests to clear findings that the exporter's own process would read. They improve its
+  // report.
   [[nodiscard]] std::vector<Json> clear_requests() const {
     std::vector<Json> found;
     std::error_code error;
@@ -116,7 +118,7 @@ class WholeRecovery : public ::testing::Test {
   ::testing::AssertionResult comes_to(const std::string& phase) {
     const bool has = stage_->play_until([&] {
       kubelet_->turn();
-      // Either clears what the exporter has found.
+      // Either of them clears the exporter's findings.
       if (!clear_requests().empty() || !tools_.calls("nvidia-smi").empty()) {
         stage_->report_severity(0);
         stage_->end_alert();
@@ -161,8 +163,8 @@ TEST_F(WholeRecovery, ANodeReturnsByItsNcclTestAsThePageForKonduktorSays) {
   EXPECT_THAT(tools_.calls("all_reduce_perf"), SizeIs(1));
 }
 
-// Both recipes are for severity reset, of which no test clears an Xid: that needs a reset of the
-// GPU.
+// Both recipes are for severity reset. No test clears an Xid of that severity: that needs a reset
+// of the GPU.
 TEST(RecoveryRecipes, OfThePageForKonduktorResetTheGpusBeforeTheTest) {
   for (const char* row : {"return by a test on one node", "a test between pairs of nodes"}) {
     const std::string policy = policy_of_page(row, "400");

@@ -56,7 +56,7 @@ void RemediationStage::write_policy(const StageOptions& options) {
     folder_.write("policy.yaml", options.policy);
     return;
   }
-  // What escalates ends there.
+  // A remediation that escalates ends in this plan.
   const std::string end = options.severity == "isolate" ? "" : "\n  isolate: [taint, cordon]";
   folder_.write("policy.yaml", "mode: full\nseverities:\n  " + options.severity + ": " +
                                    options.plan + end + "\nmachines:\n  reboot: [/bin/sh, " +
@@ -67,7 +67,8 @@ void RemediationStage::put_node(const std::string& provider_id) {
   Json node = fakes::ready_node(kStageNode);
   if (!provider_id.empty()) node["spec"]["providerID"] = provider_id;
   hands_.create("/api/v1/nodes", node);
-  // What else is on a node; the taint of the node's first moments goes.
+  // Labels, annotations and a taint of other programs. The patch removes the initial taint of the
+  // node.
   hands_.patch(
       kStageNodePath,
       {{"metadata", {{"labels", {{"theirs", "1"}}}, {"annotations", {{"theirs", "1"}}}}},
@@ -116,7 +117,7 @@ void RemediationStage::start() {
   process_ = std::move(*process);
   pid_ = process_->pid();
   is_told_ = false;
-  // One that a test kills while it starts does not listen.
+  // A process that a test kills while it starts does not listen.
   const bool listens = support::poll_until([&] { return !runs() || webhook_port() != 0; });
   if (!listens) throw std::runtime_error("it does not listen: " + log());
 }
@@ -140,7 +141,7 @@ support::Process::Outcome RemediationStage::say(std::vector<std::string> words) 
 }
 
 void RemediationStage::turn() {
-  run_machine();  // before the kubelet: it must see who is still there
+  run_machine();  // before the kubelet, because it must see which pods are left
   if (kubelet_works_) end_terminating_pods();
   repeat_alert();
 }
@@ -163,7 +164,7 @@ void RemediationStage::end_terminating_pods() {
   }
 }
 
-// The alert is over before the node is back: its exporter is another one's boot by then.
+// The alert ends before the node is back, whose exporter then reports the next boot.
 void RemediationStage::run_machine() {
   if (!machine_restarts_ || calls().size() <= restarts_) return;
   if (fires_) {

@@ -1,6 +1,6 @@
-// A whole remediation as it is seen from outside: the real gpuward-remediator, a cluster with one
-// bad node and pods on it, a Prometheus, a machine that restarts when its program is called, a
-// kubelet, an Alertmanager that repeats itself. One thread plays all but the program, turn by turn.
+// A whole remediation seen from outside: the real gpuward-remediator, a cluster with one bad node
+// and pods on it, a Prometheus, a machine that restarts when its program is called, a kubelet, an
+// Alertmanager that repeats itself. One thread plays all but the program, turn by turn.
 #pragma once
 
 #include <atomic>
@@ -28,34 +28,35 @@ inline constexpr const char* kStageRemediations = "/apis/gpuward.dev/v1alpha1/re
 struct StageOptions {
   std::string plan =
       "[taint, cordon, drain, reboot: {timeout: 60s}, verify: {soak: 0s}, return-to-service]";
-  std::string severity = "reboot";  // of the fault, and that the plan is for
+  std::string severity = "reboot";  // of the fault and of the plan
   std::string more_policy = {};     // further sections
-  std::string policy = {};          // in place of all that
-  std::string machine = "exit 0";   // what its program does after it has noted the call
-  bool machine_restarts = true;     // when it is called
-  std::string provider_id = {};     // of the node; empty: as ready_node() has it
-  std::map<std::string, std::string> environment = {};  // of the program, beside ours
+  std::string policy = {};          // if set, replaces all of these
+  std::string machine = "exit 0";   // the end of its program, which first records the call
+  bool machine_restarts = true;     // when its program is called
+  std::string provider_id = {};     // of the node; empty: the one of ready_node()
+  std::map<std::string, std::string> environment = {};  // of the program, added to that of the test
   std::size_t pods = 3;                                 // of a ReplicaSet, with the label app=work
 };
 
 class RemediationStage {
  public:
-  // Puts node, pods and switch into the cluster, which must outlive it and know the Remediation
-  // resource and namespace gpuward.
+  // Puts node, pods and switch into the cluster. `hands` must outlive this object, and its cluster
+  // must have the Remediation resource and the namespace gpuward.
   explicit RemediationStage(ClusterHands& hands, StageOptions options = {});
 
-  // --- The program. start() returns when it listens; throws where it does not.
+  // --- The program. start() returns when the program listens, and throws if it does not.
   void start();
   [[nodiscard]] bool runs() const { return process_ && process_->running(); }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void kill_process();
-  // A new process in place of one that is dead, which does not have to wait for the lease's end.
+  // Starts a new process after one that is dead. It does not have to wait for the lease's end.
   void start_anew();
-  // A command of a human's.
+  // Runs a command of an operator.
   [[nodiscard]] support::Process::Outcome say(std::vector<std::string> words);
   [[nodiscard]] std::string log() const { return process_ ? process_->error_output() : ""; }
 
-  // --- The others. One turn of all who have something to do; until `is_reached`, or false.
+  // --- The other parts. turn() lets each of them act once. play_until() returns false if `limit`
+  // passes before `is_reached`.
   void turn();
   [[nodiscard]] bool play_until(const std::function<bool()>& is_reached,
                                 std::chrono::seconds limit = support::kGenerous);
@@ -68,8 +69,8 @@ class RemediationStage {
   void let_kubelet_work(bool works) { kubelet_works_ = works; }
   void let_machine_restart(bool restarts) { machine_restarts_ = restarts; }
 
-  // --- What can be seen.
-  [[nodiscard]] Json remediation();  // null where there is none yet
+  // --- The state of the cluster
+  [[nodiscard]] Json remediation();  // null if there is none yet
   [[nodiscard]] Json status();
   [[nodiscard]] std::string phase();
   [[nodiscard]] std::string rule();
@@ -79,11 +80,12 @@ class RemediationStage {
   [[nodiscard]] bool is_cordoned();
   [[nodiscard]] bool is_tainted();
   [[nodiscard]] std::vector<std::string> pods();  // names, without the daemon's
-  [[nodiscard]] std::vector<Json> calls() const;  // what the machine's program was told
-  // Who was still on the node when the machine's program was called first.
+  [[nodiscard]] std::vector<Json> calls() const;  // the input of each call of the machine's program
+  // The pods that were still on the node at the first call of the machine's program.
   [[nodiscard]] const std::vector<std::string>& pods_at_first_call() const { return at_call_; }
   [[nodiscard]] std::size_t slots_held();  // in the ledger
-  // What somebody else has put on the node is there; empty where it is, else what is missing.
+  // Returns "" if the node still has all state of other programs, otherwise the first that is
+  // missing.
   [[nodiscard]] std::string lost_foreign_state();
 
  private:

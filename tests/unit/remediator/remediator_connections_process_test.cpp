@@ -1,5 +1,5 @@
-// Whom the real binary talks to beside Alertmanager's webhook: the cluster of a context, the
-// Alertmanager's own API, Prometheus.
+// The servers that the real binary talks to besides Alertmanager's webhook: the cluster of a
+// context, the Alertmanager's own API, Prometheus.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -19,8 +19,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A node that waits for a better report is looked at every 15 s, and a Prometheus that was slow is
-// left alone for 10 s.
+// gpuward looks at a node that waits for a better report every 15 s, and does not ask a slow
+// Prometheus again for 10 s.
 constexpr seconds kSeveralLooks{60};
 constexpr const char* kRemediations = "/apis/gpuward.dev/v1alpha1/remediations";
 
@@ -28,7 +28,7 @@ constexpr const char* kRemediations = "/apis/gpuward.dev/v1alpha1/remediations";
 
 class RemediatorContext : public RemediatorProcess {
  protected:
-  // The current context is that of a server which cuts every connection; `good` is beside it.
+  // The current context is that of a server that cuts every connection. `good` is the other one.
   void SetUp() override {
     RemediatorProcess::SetUp();
     auto dead = fakes::FakeApiServer::start(clock_);
@@ -50,7 +50,7 @@ TEST_F(RemediatorContext, IsReadyThoughTheCurrentContextIsThatOfADeadServer) {
 
 TEST_F(RemediatorContext, IsNotReadyWithoutOneIfTheCurrentContextIsThatOfADeadServer) {
   start({});
-  // That it asks again says that the first answer was none.
+  // A second request shows that the first got no answer.
   ASSERT_TRUE(wait_until([&] { return dead_->kube().requests("GET", "/readyz").size() > 1; },
                          "a second question to the dead server"));
 
@@ -61,7 +61,7 @@ TEST_F(RemediatorContext, IsNotReadyWithoutOneIfTheCurrentContextIsThatOfADeadSe
   EXPECT_THAT(server_->kube().requests(), IsEmpty());
 }
 
-// As kubectl takes it, where nobody names one and there is no pod.
+// kubectl reads it too, if no flag names one and the program is not in a pod.
 TEST_F(RemediatorContext, IsFoundInTheEnvironmentOutsideOfAPod) {
   write("kubeconfig", kubeconfig("good", {{"good", server_->url()}}));
   const support::Environment in_pod("KUBERNETES_SERVICE_HOST", "");
@@ -101,7 +101,7 @@ class RemediatorWithAlertmanager : public RemediatorProcess {
     RemediatorProcess::SetUp();
     server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-02"));
   }
-  // As GET /api/v2/alerts tells them.
+  // The alerts as GET /api/v2/alerts returns them.
   std::string active_alerts(const std::vector<std::string>& nodes) {
     Json list = Json::array();
     for (const std::string& node : nodes) {
@@ -135,7 +135,7 @@ class RemediatorWithPrometheus : public RemediatorProcess {
     write("policy.yaml", "mode: cordon\nreturn_to_service: {enabled: true}\n");
   }
 
-  // What Prometheus makes of an exporter on gpu-01 that has just measured.
+  // The answer of Prometheus about an exporter on gpu-01 that has just measured.
   std::string report() const {
     const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
     const auto now = std::chrono::duration<double>(since_epoch).count();
@@ -154,7 +154,7 @@ class RemediatorWithPrometheus : public RemediatorProcess {
                          sample("boot", "1")})}}}});
   }
 
-  // Quarantined for an alert, which has then ended.
+  // An alert quarantines the node, and ends.
   void fall_ill_and_lose_the_alert() {
     start_ready({"--config.file=" + path("policy.yaml"), "--prometheus.url=" + prometheus_.url()});
     deliver(alert());

@@ -1,5 +1,5 @@
-// The real binary against a real kube-apiserver, under the RBAC and with the CRD that are shipped:
-// what the fake cannot prove.
+// The real binary against a real kube-apiserver, under the shipped RBAC and with the shipped CRD:
+// tests of facts that the fake cannot prove.
 #include <gmock/gmock.h>
 
 #include <regex>
@@ -53,7 +53,8 @@ class RemediatorOnControlPlane : public ::testing::Test {
     return outcome ? outcome->output + outcome->error_output : outcome.error().message;
   }
 
-  // A Prometheus that knows of the node's boot what the kernel itself has said.
+  // Starts a Prometheus with the exporter's report for the node's boot, including the kernel's own
+  // severity.
   void start_prometheus() {
     const auto sample = [](const char* what, const char* value) {
       return Json{{"metric", {{"what", what}, {"boot_id", "boot-gpu-01"}}},
@@ -144,7 +145,7 @@ TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsI
       },
       "what the kernel says, through the schema"))
       << process_->error_output();
-  // Who owns each field of a status is nothing that a storm should pay for.
+  // A storm must not pay for a record of the owner of each field of a status.
   EXPECT_THAT(kubectl({"get", "rem", "--show-managed-fields", "-o", "json"}),
               AllOf(HasSubstr("\"f:status\": {}"), HasSubstr("\"f:spec\": {}")));
   EXPECT_TRUE(wait_until([&] { return post(false) == 200; }, "a 200"));
@@ -155,7 +156,8 @@ TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsI
   EXPECT_THAT(process_->error_output(), ::testing::Not(HasSubstr("forbidden")));
 }
 
-// Found by reading: versions went back, the watches said nothing, and what was spent was forgotten.
+// Found by reading the code: versions went back, the watches reported nothing, and the spent budget
+// was forgotten.
 TEST_F(RemediatorOnControlPlane, BeginsAnewWithTheBreakerOpenIfEtcdIsRestoredFromABackup) {
   start();
   const auto ledger = [&] {

@@ -1,4 +1,4 @@
-// The program with its shipped limits, each of its listeners attacked by 2,000 connections.
+// The program with its shipped limits, while 2,000 connections attack each of its listeners.
 #include <chrono>
 #include <string>
 
@@ -25,7 +25,7 @@ class RemediatorFlood : public RemediatorProcess,
   std::string health(const std::string& target) {
     return "http://127.0.0.1:" + std::to_string(port_in("Health is served")) + target;
   }
-  // Within the second that a probe has.
+  // A probe has to be answered within a second.
   template <typename Send>
   static void expect_soon(const Send& send, const std::string& what) {
     const auto ask = [&] { return support::longest_of_five(send); };

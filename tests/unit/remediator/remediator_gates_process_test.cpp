@@ -43,7 +43,7 @@ TEST_F(RemediatorGates, ChangeNoNodeWithoutASwitch) {
   EXPECT_FALSE(is_tainted("gpu-01"));
 }
 
-// Nothing has to be wrong with a node: who has left the switch on hears of it before that.
+// The metric reminds an operator who forgot the switch, even if no node has a fault.
 TEST_F(RemediatorGates, TellThatTheSwitchSaysStopIfNothingIsToBeDone) {
   set_stop("true");
   start_ready();
@@ -78,7 +78,7 @@ TEST_F(RemediatorGates, TaintAndCordonAsManyNodesAsTheirCapsAllow) {
   EXPECT_FALSE(is_cordoned("gpu-02"));
 }
 
-// Its process is kept; the fixture's is the second one from now on.
+// start_two() keeps the first process in first_. The fixture's own is the second one from then on.
 class RemediatorReplicas : public RemediatorGates {
  protected:
   static bool leads(const support::Process& process) {
@@ -134,14 +134,14 @@ TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatWasKilled) {
   EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, "the second one's cordon"));
 }
 
-// It believes to lead when it wakes, and may not write before it has asked.
+// When it wakes, it still believes that it leads. It may not write before it has checked.
 TEST_F(RemediatorReplicas, WriteNothingAfterASleepInWhichAnotherTookTheLead) {
   start_two();
   first_->signal(SIGSTOP);
   ASSERT_TRUE(wait_until([&] { return leads(*process_); }, "the lead"));
   server_->kube().clear_requests();
   tell_of("gpu-01");
-  // A request is in the log after what it does is to be seen.
+  // The fake logs a request only after its effect is visible.
   const auto patches_of_the_node = [&] {
     return server_->kube().requests("PATCH", "/api/v1/nodes/gpu-01").size();
   };

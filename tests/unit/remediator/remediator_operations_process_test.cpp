@@ -1,5 +1,5 @@
-// What whoever runs the real binary relies on: answers that are counted, an audit trail that can be
-// rotated, credentials for those whom it reads, and a quiet first start.
+// Features that operators of the real binary rely on: counted answers, an audit trail that can be
+// rotated, credentials for the servers that it reads, and a quiet first start.
 #include <filesystem>
 #include <sstream>
 
@@ -26,7 +26,7 @@ class RemediatorOperations : public RemediatorProcess {
   std::string text_of(const std::string& name) {
     return read_file(path(name)).value_or(std::string());
   }
-  // Written as a whole, line by line.
+  // Each line of the file must be complete.
   void expect_lines_of(const std::string& name, const std::string& node) {
     std::istringstream lines(text_of(name));
     for (std::string line; std::getline(lines, line);) {
@@ -35,7 +35,7 @@ class RemediatorOperations : public RemediatorProcess {
       EXPECT_EQ(string_at(*json, "node"), node);
     }
   }
-  // The first node has reached its last phase.
+  // Returns whether the first node has reached its last phase.
   bool is_quarantined() {
     const Json all = server_->kube().get("/apis/gpuward.dev/v1alpha1/remediations");
     return dump_json(all).contains("\"phase\":\"Quarantined\"");
@@ -89,8 +89,8 @@ TEST_F(RemediatorOperations, MakesTheFirstLedgerWithoutAWordOfLoss) {
   EXPECT_THAT(log, Not(HasSubstr("is gone")));
 }
 
-// An Alertmanager behind TLS that wants a token knows of gpu-02, which the notification was cut
-// short of.
+// An Alertmanager behind TLS that requires a token knows of gpu-02, which the truncated
+// notification lacks.
 TEST_F(RemediatorOperations, ReadsAnAlertmanagerThatWantsToKnowWhoAsks) {
   const support::CertificateAuthority authority("gpuward test CA");
   const auto certificate = authority.issue_server({"127.0.0.1"});

@@ -1,5 +1,5 @@
 // The real gpuward-remediator as a child process, against the fake API server over a socket. Base
-// of the process tests: what they see is what an Alertmanager and a kubelet would see.
+// of the process tests, which see it as an Alertmanager and a kubelet would.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ class RemediatorProcess : public ::testing::Test {
     write("token", "old-token-0123456789\nsesame-open-0123456789\n");
   }
 
-  // What the switch that stops every step says.
+  // Sets the switch that stops every step.
   void set_stop(const std::string& value) {
     const std::string all = "/api/v1/namespaces/gpuward/configmaps";
     const Json data = {{"stop", value}};
@@ -57,7 +57,7 @@ class RemediatorProcess : public ::testing::Test {
     }
   }
 
-  // A context for each server, both of that name.
+  // Writes a context for each server. Context and cluster have the name of the server.
   static std::string kubeconfig(const std::string& current,
                                 const std::map<std::string, std::string>& servers) {
     std::string clusters, contexts;
@@ -127,7 +127,7 @@ class RemediatorProcess : public ::testing::Test {
         {{"version", "4"}, {"truncatedAlerts", truncated}, {"alerts", Json::array({alert})}});
   }
   std::string alert() { return notification(firing()); }
-  // Alertmanager sends again what was answered with 503, which a busy machine may earn.
+  // Alertmanager repeats a notification that got a 503, which a busy machine may cause.
   http::ClientResponse send(const std::string& body, const support::HeaderList& headers) {
     http::ClientResponse answer;
     (void)support::poll_until([&] {

@@ -1,5 +1,5 @@
-// The real binary against the fake API server over a socket: what an Alertmanager and a kubelet
-// would see.
+// The real binary against the fake API server over a socket, as an Alertmanager and a kubelet would
+// see it.
 #include "tests/unit/remediator/remediator_process.h"
 
 #include <signal.h>
@@ -145,7 +145,7 @@ TEST_F(RemediatorProcess, GoesOnWhereAKilledOneStopped) {
 
   start_ready({"--mode=cordon"});
 
-  // Once the dead one's lease is over.
+  // This happens once the dead one's lease is over.
   EXPECT_TRUE(wait_until([&] { return is_cordoned(); }, "cordon"));
 }
 
@@ -166,7 +166,7 @@ TEST_F(RemediatorProcess, TakesANewPolicyAndKeepsTheOldOneIfTheNewIsWrong) {
   EXPECT_TRUE(wait_until([&] { return process_->error_output().contains("policy.yaml:1: mode"); },
                          "the line of the log"));
 
-  write("policy.yaml", "mode: cordon\n");  // no signal: the file itself is watched
+  write("policy.yaml", "mode: cordon\n");  // no signal: the program watches the file itself
   EXPECT_TRUE(wait_until([&] { return is_cordoned(); }, "cordon"));
 }
 
@@ -207,7 +207,7 @@ TEST_F(RemediatorProcess, EndsWith2AndAClearWordOnWrongInput) {
   }
 }
 
-// People check a policy before there is a token.
+// Operators check a policy before there is a token.
 TEST_F(RemediatorProcess, ChecksThePolicyFirstAndWithoutAToken) {
   write("policy.yaml", "mode: cordon\n");
   write("bad.yaml", "mode: ful\n");
@@ -230,8 +230,8 @@ TEST_F(RemediatorProcess, ChecksThePolicyFirstAndWithoutAToken) {
       HasSubstr("bad.yaml:1: mode"));
 }
 
-// A page of a stranger that makes its own name lead to the port reads no page. Prometheus, kubelets
-// and the links of alerts may use any name.
+// An attacker's page whose own name resolves to this port cannot read any page. Prometheus,
+// kubelets and the links of alerts may use any name.
 TEST_F(RemediatorProcess, ServesItsPagesUnderItsOwnNamesOnly) {
   start_ready({"--mode=observe", "--web.hosts=gpuward-remediator,gpuward-remediator.gpuward",
                "--web.hosts=gpuward.example"});
@@ -284,7 +284,7 @@ TEST_F(RemediatorProcess, NamesTheFlagOfAFileThatItCannotRead) {
   }
 }
 
-// Those at the end of --help, in a folder with the policy that they name.
+// The examples at the end of --help, in a folder with the policy that they name.
 TEST_F(RemediatorProcess, DoesWhatItsExamplesSay) {
   write("policy.yaml", "mode: cordon\n");
   std::filesystem::create_directories(path(".kube"));
@@ -299,7 +299,7 @@ TEST_F(RemediatorProcess, DoesWhatItsExamplesSay) {
     SCOPED_TRACE(example);
     const std::string words = example.substr(example.find(" --"));
     const bool serves = !words.contains("--check-config");
-    // Ports of another process may be those of the example.
+    // Another process may use the ports of the example.
     const std::string free_ports =
         serves ? std::regex_replace(words, std::regex(":109[0-9]+"), ":0") +
                      " --web.telemetry-address 127.0.0.1:0 --log.format=json"
@@ -330,8 +330,8 @@ TEST_F(RemediatorProcess, WritesTheAuditTrailToAFile) {
   EXPECT_EQ(process_->output(), "");
 }
 
-// Without an independent source of evidence it goes no further than the cordon, whatever the policy
-// would do.
+// Without an independent source of evidence gpuward stops at the cordon, even if the policy allows
+// more.
 TEST_F(RemediatorProcess, CordonsForAForeignAlertAndDoesNoMore) {
   write("policy.yaml",
         "mode: full\n"

@@ -60,7 +60,7 @@ class RestartJobOnControlPlane : public ::testing::Test {
     run_kubectl({"wait", "--for=condition=Established", "--timeout=30s",
                  "crd/" + kind.plural + "." + kind.group});
   }
-  // The job and one pod of it.
+  // Makes the job and one pod of it.
   void make(const KindOfJob& kind) {
     define(kind);
     Json job = {{"apiVersion", kind.group + "/" + kind.version},
@@ -86,7 +86,7 @@ class RestartJobOnControlPlane : public ::testing::Test {
         {.mark = kMark, .drained_at = now + std::chrono::minutes(1), .now = now}, support::given);
   }
   JobRestarter restarter() { return JobRestarter(*api_); }
-  // The first look records what the second does.
+  // The first look records the intent, and the second acts.
   JobProgress begin(const KindOfJob& kind) {
     const auto intended = look(kind, "");
     EXPECT_EQ(intended.words, "is about to be restarted") << kind.kind;

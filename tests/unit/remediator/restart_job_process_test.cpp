@@ -1,4 +1,4 @@
-// The program that starts jobs over, called by the real gpuward-remediator.
+// The program that restarts jobs, called by the real gpuward-remediator.
 #include <gmock/gmock.h>
 
 #include "core/runtime/files.h"
@@ -8,7 +8,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// A failing one: whatever comes of it, the node goes on its way.
+// The program fails, and the remediation of the node continues.
 TEST(WholeRestartOfJobs, CallsTheProgramOnceAfterTheDrainAndGoesOn) {
   FakeHands hands;
   const support::TempDir folder;

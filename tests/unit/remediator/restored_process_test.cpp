@@ -1,4 +1,4 @@
-// The real program beside an etcd that somebody restores from a backup.
+// The real program beside an etcd that an operator restores from a backup.
 #include "tests/unit/remediator/remediator_process.h"
 
 namespace gpuward::remediator {
@@ -30,7 +30,7 @@ TEST_F(RestoredProcess, OpensTheBreakerAndBeginsAnewIfTheLedgerHasGoneBack) {
   deliver(alert());
   ASSERT_TRUE(support::wait_until([&] { return is_cordoned(); }, "the cordon"));
   Json restored = backup;
-  restored["taints"] = nullptr;  // where the backup has none
+  restored["taints"] = nullptr;  // if the backup has none
   server_->kube().patch(kLedger, {{"data", restored}});
 
   deliver(notification(firing("gpu-02")));  // asks for a slot, and so reads the ledger

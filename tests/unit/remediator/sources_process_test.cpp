@@ -1,5 +1,5 @@
-// The sources that the remediator asks by itself, with the real program: from what Prometheus, Loki
-// and a node say to the taint.
+// The sources that the remediator reads by itself, with the real program: from Prometheus, Loki and
+// the conditions of a node to the taint.
 #include "core/http/server/server.h"
 #include "core/runtime/encoding.h"
 #include "tests/fakes/fake_loki.h"
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 class SourcesProcess : public RemediatorProcess {
  protected:
-  // A server that answers every GET with what `answer` says.
+  // Starts a server that answers every GET with the result of `answer`.
   std::string serve(const std::string& path,
                     std::function<http::Response(const http::Request&)> answer) {
     http::ServerOptions options;

@@ -1,5 +1,5 @@
-// The end of a machine by the real program on a real kube-apiserver, under the rights that are
-// shipped. The test plays Karpenter or the cloud: it lets the NodeClaim and the Node go.
+// The end of a machine by the real program on a real kube-apiserver, under the shipped rights. The
+// test plays Karpenter or the cloud: it lets the NodeClaim and the Node go.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -94,7 +94,7 @@ class TerminateOnControlPlane : public ::testing::Test {
     hands_->create(fakes::kDefinitions, definition);
     run_kubectl({"wait", "--for=condition=Established", "--timeout=30s", "crd/" + name});
   }
-  // As the program does it for a node that a Machine owns.
+  // Ends the machine as the program does for a node that a Machine owns.
   void end_machine_of(const std::string& group, const std::string& version) {
     define("machines." + group, fakes::machine_definition(group, version));
     const std::string api_version = group + "/" + version;

@@ -1,6 +1,6 @@
 // The writes that the tokens of gpuward's accounts may make, in one table, on a real kube-apiserver
-// under the manifests as they are shipped: a row for each write that the programs need, made by the
-// programs' own code, and for each that a thief of a token may try. Every row is a dry run, which
+// under the shipped manifests. It has a row for each write that the programs need, made by their
+// own code, and for each write that a thief of a token may try. Every row is a dry run, which
 // passes all rights and policies and changes nothing. A feature that writes something new adds its
 // rows here.
 #include <gmock/gmock.h>
@@ -51,7 +51,7 @@ constexpr const char* kStrategic = "application/strategic-merge-patch+json";
 constexpr const char* kOwnLabel = "example.com/gpu-telemetry";
 constexpr const char* kImage = "registry.example/gpuward-exporter:1";
 constexpr const char* kSweepImage = "gpuward-exporter-diagnostics:" GPUWARD_VERSION;
-// Who refuses.
+// The parts that refuse a write.
 constexpr const char* kRights = " cannot ";
 constexpr const char* kNodes = "'gpuward-remediator-nodes'";
 constexpr const char* kJobShapes = "'gpuward-remediator-jobs'";
@@ -64,7 +64,7 @@ struct Write {
   std::string who = {}, what = {}, method = {}, path = {};
   Json body = nullptr;
   std::string type = "application/json";
-  std::string refused_by = kNothing;  // who it is that refuses; nothing: it is allowed
+  std::string refused_by = kNothing;  // the part that refuses; nothing: it is allowed
 };
 
 Json labels(const std::string& key, const Json& value) {
@@ -122,7 +122,7 @@ class TokenRights : public ::testing::Test {
   static std::string manifest(const std::string& file) {
     return GPUWARD_SOURCE_DIR "/manifests/" + file;
   }
-  // As the chart renders jobs.pause_labels of the policy.
+  // Applies the manifest as the chart renders it for jobs.pause_labels of the policy.
   static void apply_with_own_label() {
     auto text = read_file(manifest("remediator-admission.yaml"));
     ASSERT_TRUE(text);
@@ -151,7 +151,7 @@ class TokenRights : public ::testing::Test {
     must("PATCH", std::string(kSilentNode) + "/status",
          {{"status", {{"conditions", Json::array({silent})}}}});
   }
-  // Those of the sweeper too: the last policy to come into force.
+  // Waits for the sweeper's policies too: the last policy to come into force.
   static void wait_for_policies() {
     ASSERT_TRUE(support::wait_until(
         [] {
@@ -194,7 +194,7 @@ class TokenRights : public ::testing::Test {
     EXPECT_LT(answer->status, 300) << answer->body;
     return parse_json(answer->body).value_or(Json());
   }
-  // As a pod on gpu-01 gets it.
+  // Returns a token as a pod on gpu-01 gets it.
   static std::string token_of(const std::string& ns, const std::string& account) {
     const std::string place = "/api/v1/namespaces/" + ns;
     Json pod = fakes::pod(account, "gpu-01");
@@ -238,7 +238,7 @@ class TokenRights : public ::testing::Test {
     }
   }
 
-  // ---- what the programs send
+  // ---- Writes of the programs
 
   static StepRequest request_of(const kube::Node& node, const PlannedStep& step) {
     return {.remediation = remediation_,
@@ -282,7 +282,7 @@ class TokenRights : public ::testing::Test {
     EXPECT_TRUE(job) << job.error().message;
     return parse_json(job.value_or("{}")).value_or(Json());
   }
-  // A Job of another program, and of no template.
+  // A Job of another program, without a template.
   static Json own_job(const std::string& name) {
     Json pod = fakes::pod("x", "")["spec"];
     pod["restartPolicy"] = "Never";
@@ -370,7 +370,7 @@ TEST_F(TokenRights, LetTheRemediatorWriteWhatItNeedsOnNodes) {
   expect(table);
 }
 
-// Each operand that the program may pause, and no other of the operator.
+// The remediator may pause each operand that the program pauses, and no other of the operator.
 TEST_F(TokenRights, PauseTheOperandsThatTheProgramPausesAndNoOther) {
   kube::Node node;
   const std::vector<std::string> known = {"client",
@@ -498,7 +498,7 @@ TEST_F(TokenRights, LetTheRemediatorCreateTheJobsOfItsTemplates) {
   expect(table);
 }
 
-// A thief of the token who has a Job of the program changes it.
+// A thief of the token takes a Job of the program and changes it.
 TEST_F(TokenRights, RefuseTheRemediatorEveryOtherJob) {
   const std::string pod = "/spec/template/spec";
   const std::string container = pod + "/containers/0";
@@ -761,7 +761,7 @@ TEST_F(TokenRights, LetNoAccountChangeOrDeleteJobsOfOthers) {
           patch("sweeper", "its Job", path(swept), {{"spec", {{"suspend", true}}}}, kRights)});
 }
 
-// The right to change Jobs, as for restart-job, is none to change those of gpuward.
+// The right to change Jobs, as restart-job has it, does not cover gpuward's own Jobs.
 TEST_F(TokenRights, RefuseTheRemediatorToChangeAJobOfTheNamespaceWhateverItsRightsAre) {
   const auto applied = plane_->apply(manifest("remediator-restart-job-rbac.yaml"));
   ASSERT_TRUE(applied) << applied.error().message;
@@ -777,7 +777,7 @@ TEST_F(TokenRights, RefuseTheRemediatorToChangeAJobOfTheNamespaceWhateverItsRigh
   EXPECT_TRUE(plane_->kubectl({"delete", "clusterrolebinding", "restart-job"}));
 }
 
-// ---- what no account of ours may write at all
+// ---- Writes that no account of gpuward may make
 
 TEST_F(TokenRights, RefuseEveryOtherWayToRootOrToOthersRights) {
   std::vector<Write> table;
@@ -833,7 +833,7 @@ TEST_F(TokenRights, RefuseEveryOtherWayToRootOrToOthersRights) {
   expect(table);
 }
 
-// While an upgrade has brought the policy file's image and not yet the policy's, or the reverse.
+// During an upgrade the image of one side may be newer than that of the other.
 TEST_F(TokenRights, LetAStepWaitWhileProgramAndPolicyDoNotGoTogether) {
   auto config = kube::find_cluster(plane_->kubeconfig_for(tokens_["remediator"]).string(), "");
   ASSERT_TRUE(config) << config.error().message;
@@ -881,7 +881,7 @@ TEST_F(TokenRights, LetNoJobRestartAMachineUnlessThePolicyWantsIt) {
                                   "the restart allowed"));
 }
 
-// Only they say which image is the exporter's.
+// Only these values say which image is the exporter's.
 TEST_F(TokenRights, LetNoJobBeCreatedWithoutTheValuesOfThePolicy) {
   const std::string path = std::string(kNamespace) + "/configmaps/gpuward-job-values";
   const auto before = plane_->request("GET", path);

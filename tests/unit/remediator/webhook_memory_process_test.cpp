@@ -1,5 +1,5 @@
-// How much memory the real program needs for what comes to its webhook: the largest load that is
-// real, and bodies that are made to cost as much as possible. The pod's limit is 256 MiB.
+// The memory that the real program needs for requests to its webhook: the largest real load, and
+// bodies that are made to cost as much as possible. The pod's limit is 256 MiB.
 #include <poll.h>
 
 #include <atomic>
@@ -31,7 +31,7 @@ std::string node_name(std::size_t number) {
   return text("gpu-%04zu.eu-central-1.compute.internal", number);
 }
 
-// The rules about a node: all that an Alertmanager sends for one that has every fault.
+// The rules about a node: an Alertmanager sends all of them for a node that has every fault.
 std::vector<alerts::AlertRule> rules_about_nodes() {
   auto rules = alerts::load_alert_rules();
   std::erase_if(rules, [](const alerts::AlertRule& rule) {
@@ -40,8 +40,8 @@ std::vector<alerts::AlertRule> rules_about_nodes() {
   return rules;
 }
 
-// As Prometheus makes it of the rule. The templates of the annotations stay as they are: they are
-// about as long as what they become.
+// The alert that Prometheus makes of the rule. The templates of the annotations are not expanded:
+// the result would be about as long.
 Json alert_of(const alerts::AlertRule& rule, std::size_t number, const std::string& node,
               const std::string& starts_at) {
   Json labels = {{"alertname", rule.name},
@@ -88,7 +88,7 @@ std::string repeated(std::string_view piece, std::size_t bytes) {
 
 class WebhookMemory : public RemediatorProcess {
  protected:
-  // The most that the process has ever had, in megabytes.
+  // The peak memory of the process, in megabytes.
   double peak_mb() {
     std::ifstream status("/proc/" + std::to_string(process_->pid()) + "/status");
     for (std::string word; status >> word;) {
@@ -117,8 +117,8 @@ class WebhookMemory : public RemediatorProcess {
     auto answer = client.send(request);
     return answer ? *std::move(answer) : http::ClientResponse{0, {}, answer.error().message};
   }
-  // Sends it until it is taken, as Alertmanager does: half a second after a 5xx or no answer. A
-  // busy machine may also be too slow to send it within the read time-out (408).
+  // Sends the request until the program accepts it, as Alertmanager does: half a second after a 5xx
+  // or no answer. A busy machine may also be too slow to send it within the read time-out (408).
   static bool is_taken(const http::ClientRequest& request) {
     const auto try_once = [&request] {
       const auto answer = answer_to(request);
@@ -130,7 +130,7 @@ class WebhookMemory : public RemediatorProcess {
     };
     return support::poll_until(try_once, 2 * support::kGenerous);
   }
-  // Sends it until it is refused for good.
+  // Sends the request until the program refuses it with a 400.
   static bool is_refused(const http::ClientRequest& request) {
     return support::poll_until([&request] { return answer_to(request).status == 400; });
   }

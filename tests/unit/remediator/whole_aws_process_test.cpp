@@ -1,6 +1,6 @@
 // The end of a machine on AWS, by the real program on the fake API server and on moto: from the
 // alert to the replaced node, with the program killed on the way. The test plays the cloud's
-// controller, which takes away the Node of an instance that has ended.
+// controller, which removes the Node of an instance that has ended.
 #include <gmock/gmock.h>
 
 #include "tests/fakes/kube_objects.h"
@@ -56,7 +56,7 @@ class WholeOnAws : public ::testing::Test {
                              .provider_id = "aws:///us-east-1a/" + instance_,
                              .environment = front_ ? front_->variables(*user) : *user});
   }
-  // What comes from here on passes through somebody who answers as AWS does and moto does not.
+  // From here on, requests pass through a front that answers as AWS does and moto does not.
   void put_front() { front_ = std::make_unique<support::AwsFront>(*moto_); }
   ::testing::AssertionResult reaches(const std::function<bool()>& is_reached) {
     if (stage_->play_until(is_reached)) return ::testing::AssertionSuccess();
@@ -72,8 +72,8 @@ class WholeOnAws : public ::testing::Test {
   std::unique_ptr<RemediationStage> stage_;
 };
 
-// The answer of AWS may be older than a call that no record has: gpuward waits 10 minutes for a
-// newer answer before it terminates the machine again (TerminateActionTest).
+// The answer of AWS may be older than a call without a record. gpuward waits 10 minutes for a newer
+// answer before it terminates the machine again (TerminateActionTest).
 TEST_F(WholeOnAws, AwaitsTheAnswerIfItIsKilledBeforeTheCall) {
   set(kAllRights);
   moto_->freeze();
@@ -142,7 +142,7 @@ TEST_F(WholeOnAws, WaitsForTheHookOfTheGroupAndForItsNewMemberThoughItIsKilledMe
   ASSERT_EQ(members.size(), 1U);
   Json node = fakes::ready_node("gpu-02");
   node["spec"]["providerID"] = "aws:///us-east-1a/" + members[0];
-  node["status"]["nodeInfo"]["bootID"] = "boot-gpu-01";  // the one that is reported for all nodes
+  node["status"]["nodeInfo"]["bootID"] = "boot-gpu-01";  // the boot ID in the reports of all nodes
   hands_.create("/api/v1/nodes", node);
   stage_->report_severity(0);
   hands_.remove(kStageNodePath);
@@ -169,7 +169,7 @@ TEST_F(WholeOnAws, EndsTheMachineOnceThoughItIsThrottledTheAnswerIsLostAndItIsKi
   EXPECT_EQ(moto_->members_of("gpu").size(), 1U);
 }
 
-// The instance has the tag, and its group has not.
+// The instance has the tag, but its group does not.
 TEST_F(WholeOnAws, NamesTheRightThatTheConditionOfTheShippedPolicyTakesAwayAndNoSecret) {
   put_front();
   front_->enforce(shipped_policy("fleet"));

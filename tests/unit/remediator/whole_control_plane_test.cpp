@@ -1,5 +1,5 @@
-// A whole remediation by the real program on a real kube-apiserver, under exactly the rights that
-// are shipped: all are needed, none is missing. And kill -9 where it waits, drains, restarts and
+// A whole remediation by the real program on a real kube-apiserver, under exactly the shipped
+// rights: all are needed, none is missing. Also kill -9 while it waits, drains, restarts and
 // verifies.
 #include <gmock/gmock.h>
 
@@ -65,7 +65,7 @@ class WholeOnControlPlane : public ::testing::Test {
     ASSERT_EQ(said.exit_code, 0) << said.error_output;
     EXPECT_THAT(said.output, HasSubstr(std::string(kHuman) + " has approved"));
   }
-  // By the remediator's own account, which also knows its policy.
+  // Runs status with the remediator's own account, which also knows its policy.
   void expect_status_in_its_pod() {
     hands_->create("/api/v1/namespaces/gpuward/configmaps",
                    {{"metadata", {{"name", "gpuward-remediator"}}},
@@ -90,7 +90,7 @@ class WholeOnControlPlane : public ::testing::Test {
     EXPECT_TRUE(stage_->play_until([&] { return stage_->slots_held() == 0; }));
   }
 
-  // One that was closed so long ago that it is deleted.
+  // Adds a Remediation that was closed so long ago that gpuward deletes it.
   void leave_an_old_remediation() {
     const std::string all = "/apis/gpuward.dev/v1alpha1/remediations";
     (void)hands_->create(
@@ -110,7 +110,7 @@ class WholeOnControlPlane : public ::testing::Test {
     return waited && waited->exit_code == 0;
   }
 
-  // Of the waves after that of the blocked pods.
+  // Adds a pod of a wave after that of the blocked pods.
   void add_critical_pod(const std::string& name) {
     Json pod = fakes::pod(name, kStageNode, {{"app", name}});
     pod["spec"]["priorityClassName"] = "system-cluster-critical";
@@ -129,7 +129,7 @@ class WholeOnControlPlane : public ::testing::Test {
     });
   }
 
-  // What the role could lose without anything being refused that the program has asked for.
+  // Returns the verbs that the role could lose without any refused request of the program.
   std::vector<std::string> needless(const std::string& role) {
     auto verbs = support::needless_verbs(
         hands_->plane(), "/apis/rbac.authorization.k8s.io/v1/" + role, audit_.asked());
@@ -205,8 +205,8 @@ TEST_F(WholeOnControlPlane, FinishesWhatWasBegunWhereverItIsKilled) {
 
   die_and_come_back();
   stage_->let_kubelet_work(true);
-  // The disruption controller counts anew: a kill in the middle of an eviction may have used up the
-  // budget and left the pod.
+  // The disruption controller counts again: a kill in the middle of an eviction may have used up
+  // the budget and left the pod.
   const auto has_restarted = [&] {
     allow_evictions(3);
     return !stage_->calls().empty();

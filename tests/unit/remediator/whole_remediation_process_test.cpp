@@ -1,5 +1,5 @@
-// A whole remediation by the real program on the fake API server: the order of things, what holds
-// it up, and what people say to it.
+// A whole remediation by the real program on the fake API server: the order of its steps, the
+// causes that delay it, and the commands of operators.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class WholeRemediation : public ::testing::Test {
     return ::testing::AssertionFailure() << "it says: " << stage_->message() << "\n"
                                          << stage_->log();
   }
-  // All pods share a budget that allows nothing.
+  // All pods share a budget that allows no eviction.
   void forbid_evictions() {
     hands_.kube().create(kStageBudgets, fakes::budget("work-pdb", {{"app", "work"}}));
     allow_evictions(0);
@@ -204,7 +204,7 @@ TEST_F(WholeRemediation, TakesItsMarksOffIfAHumanCancels) {
 TEST_F(WholeRemediation, HoldsTheDrainWhileTheBreakerIsOpenUntilAHumanClosesIt) {
   begin({.more_policy = "budgets: {breaker: {nodes: 0, percent: 0, window: 10m}}\n"});
   ASSERT_TRUE(says("breaker"));
-  // The word is in the intent, before the taint is set.
+  // The message is written with the intent, before the taint is set.
   EXPECT_TRUE(stage_->play_until([&] { return stage_->is_tainted(); }));
   EXPECT_THAT(stage_->pods(), SizeIs(3));
   EXPECT_THAT(stage_->say({"breaker"}).output,
@@ -223,7 +223,7 @@ TEST_F(WholeRemediation, RestartsNothingOnceTheEvidenceIsGone) {
   stage_->start();
   ASSERT_TRUE(says("3 terminating"));
 
-  stage_->report_severity(0);  // well by itself, while the alert still fires
+  stage_->report_severity(0);  // healthy by itself, while the alert still fires
   stage_->let_kubelet_work(true);
 
   ASSERT_TRUE(says("reboot needs fresh evidence: the report has severity none"));
@@ -235,7 +235,7 @@ TEST_F(WholeRemediation, RestartsNothingOnceTheEvidenceIsGone) {
   EXPECT_THAT(stage_->calls(), SizeIs(1));
 }
 
-// A refusal of the program says nothing of the machine. gpuward calls the program again minutes
+// A refusal of the program says nothing about the machine. gpuward calls the program again minutes
 // later, a few times (calls_test).
 TEST_F(WholeRemediation, TakesNothingWorseIfTheMachinesProgramRefuses) {
   begin({.machine = "echo 'no such chassis' >&2; exit 3", .machine_restarts = false});
@@ -273,7 +273,7 @@ TEST_F(WholeRemediation, WaitsForTheReplacementOfAMachineThoughItIsKilledMeanwhi
   stage_->start();
   ASSERT_TRUE(says("waiting for the Node to be deleted"));
   Json node = fakes::ready_node("gpu-02");
-  node["status"]["nodeInfo"]["bootID"] = "boot-gpu-01";  // the one that is reported for all nodes
+  node["status"]["nodeInfo"]["bootID"] = "boot-gpu-01";  // the boot ID in the reports of all nodes
   hands_.create("/api/v1/nodes", node);
   stage_->report_severity(0);
   hands_.remove(kStageNodePath);

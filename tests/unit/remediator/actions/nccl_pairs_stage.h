@@ -215,7 +215,7 @@ class NcclPairsStage : public JobCluster {
   NcclPairsAction action_{api_, policy_, open_};
   PlannedStep step_ = planned(Step::kNcclPairs);
   bool is_cut_off_ = false;  // by a fault of the API, at some request
-  int lost_record_ = -1;  // after this look the process dies before it records
+  int lost_record_ = -1;     // after this look the process dies before it records
   int looks_ = 0;
 };
 

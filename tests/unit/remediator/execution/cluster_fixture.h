@@ -142,13 +142,13 @@ class ScriptedStep final : public StepAction {
   }
   Facts more_before;
   Result<StepProgress> progress = StepProgress{};
-  std::function<void()> before;  // called just before the step asks for its permit
+  std::function<void()> before;    // called just before the step asks for its permit
   std::function<Status()> permit;  // the permit of the last call
   Result<std::optional<std::string>> waits_for = std::nullopt;
   Result<std::optional<StepUndone>> undoing = std::nullopt;
   Status permitted, abandoning;
   Facts facts, adds;  // those of the last call; those to add to the answer
-  PlannedStep step;  // that of the last call
+  PlannedStep step;   // that of the last call
   int begun = 0, watched = 0, abandoned = 0;
 };
 
@@ -344,10 +344,10 @@ class ClusterTest : public ::testing::Test {
   kube::Api api_{one_try(), http_, credentials_, clock_};
   CurrentPolicy policy_;
   FixedReports reports_;
-  ActiveAlerts* alerts_ = nullptr;  // no Alertmanager to ask
+  ActiveAlerts* alerts_ = nullptr;        // no Alertmanager to ask
   ExclusionStore* exclusions_ = nullptr;  // no node is excluded
-  ProofSource* proofs_ = nullptr;  // nothing proves a machine down
-  ApprovalGuard* guard_ = nullptr;  // approvals are not checked for a guard
+  ProofSource* proofs_ = nullptr;         // nothing proves a machine down
+  ApprovalGuard* guard_ = nullptr;        // approvals are not checked for a guard
   FixedSlots slots_;
   std::map<Step, ScriptedStep> steps_;
   Status permit_;

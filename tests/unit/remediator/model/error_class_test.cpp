@@ -78,7 +78,7 @@ TEST(ErrorClass, OfAFindingComesFromItsCheckAndItsCode) {
   }
 }
 
-// A code of the exporter that is added there is in that page, which its own tests compare.
+// That page lists each code of the exporter, which the page's own tests check.
 TEST(ErrorClass, IsEccErrorForEachErrorOfTheMemoryInThePageOfTheChecks) {
   std::ifstream page(std::string(GPUWARD_SOURCE_DIR) + "/docs/checks.md");
   const std::regex row(R"(\| `((ecc|retired_pages|row_remap|sram|ras|cper)_\w+)` \| (\w+) \|.*)");

@@ -47,7 +47,7 @@ AlertSignal drill(Severity severity, std::string fingerprint = "d1") {
   return signal;
 }
 
-// A sender of notifications may send a drill with the fingerprint of an alert that is yet to fire.
+// A sender may send a drill with the fingerprint of an alert that fires later.
 TEST(Evidence, IsRealOnceTheSameAlertFiresWithoutTheLabelOfADrill) {
   Remediation remediation;
   fold(remediation, drill(Severity::kMonitor, "ab"), kStart);
@@ -127,8 +127,7 @@ TEST(Evidence, DoesNotChangeByARepeatWithAnEarlierStart) {
   EXPECT_EQ(remediation.alerts[0].starts_at, kStart);
 }
 
-// Else the end of the episode before, which comes late, would be taken for its own.
-// It is ended when its last start is some time ago: each repeat has to move that.
+// The event ends some time after its last start, so each repeat has to move the start.
 TEST(Evidence, TakesTheLaterStartOfAnEventThatIsRepeated) {
   Remediation remediation;
   AlertSignal event = firing();
@@ -141,6 +140,7 @@ TEST(Evidence, TakesTheLaterStartOfAnEventThatIsRepeated) {
   EXPECT_EQ(remediation.alerts[0].starts_at, event.starts_at);
 }
 
+// Otherwise a late end of the earlier episode would count as its own.
 TEST(Evidence, TakesTheLaterStartOfAnAlertThatFires) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
@@ -156,7 +156,7 @@ TEST(Evidence, TakesTheLaterStartOfAnAlertThatFires) {
   EXPECT_TRUE(remediation.any_firing());
 }
 
-// One replica counts how long an alert is absent; another has recorded that it fires again.
+// One replica counts how long an alert is absent. Another has recorded that it fires again.
 TEST(Evidence, EndsByAbsenceOnlyTheEpisodeThatWasAbsent) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
@@ -176,7 +176,7 @@ TEST(Evidence, EndsByAbsenceOnlyTheEpisodeThatWasAbsent) {
   EXPECT_FALSE(remediation.any_firing());
 }
 
-// Each is a start of its own; what ends by silence has no end that could come late.
+// Each line is a start of its own. An alert that ends by silence has no end that could come late.
 TEST(Evidence, DoesNotChangeByTheNextLineOfALog) {
   Remediation remediation;
   fold(remediation, firing(Severity::kReboot, "loki.aa"), kStart);
@@ -200,7 +200,7 @@ TEST(Evidence, SurvivesALateCopyOfTheRecoveryBefore) {
   EXPECT_TRUE(remediation.any_firing());
 }
 
-// One evaluation of the rule has ended the one and begun the other.
+// One evaluation of the rule ended the first and began the second.
 TEST(Evidence, SurvivesTheEndOfTheEpisodeThatItFollowsAtOnce) {
   Remediation remediation;
   AlertSignal anew = firing();
@@ -483,7 +483,7 @@ TEST(Retention, ForgetsAlertsOfNodesThatAreGone) {
   EXPECT_EQ(to_forget(all, retention, now).size(), 1U);
 }
 
-// A holder of the webhook's token can open and close as many of severity monitor as it likes.
+// A holder of the webhook's token can open and close any number of severity monitor.
 TEST(Retention, LetsNoNumberPushOutWhatKeepsAMachineOut) {
   const WallTime now = WallTime(std::chrono::hours(500'000));
   const Retention retention{.age = std::chrono::hours(24), .most = 2};
@@ -501,7 +501,7 @@ TEST(Retention, LetsNoNumberPushOutWhatKeepsAMachineOut) {
   for (const Remediation* one : forget) EXPECT_EQ(one->severity, Severity::kMonitor);
 }
 
-// Without its answer the machine that returned, and was found healthy, would count as given up.
+// Without this answer, a machine that returned healthy would count as given up.
 TEST(Retention, LetsNoNumberPushOutTheAnswerToWhatKeptAMachineOut) {
   const WallTime now = WallTime(std::chrono::hours(500'000));
   const Retention retention{.age = std::chrono::hours(24), .most = 1};

@@ -31,8 +31,8 @@ TEST(GpuOperands, AreKnownByTheirLabels) {
               ElementsAre("dcgm-exporter", "device-plugin", "dcgm-exporter-dra"));
 }
 
-// Pods wait for the kubelet's DRA plug-in; the exporter may be a `client`; policies choose pools by
-// labels of gpu-feature-discovery; the rest holds no GPU.
+// Pods wait for the kubelet's DRA plug-in. The exporter may be a `client`. Policies choose pools by
+// labels of gpu-feature-discovery. The others hold no GPU.
 TEST(GpuOperands, OfOtherKindsAreLeftAlone) {
   for (const char* kind :
        {"dra-driver", "client", "driver", "container-toolkit", "operator-validator",
@@ -73,7 +73,7 @@ TEST(GpuOperands, ArePausedBesideNoOtherProgram) {
         "paused-for-gpuward-reset_paused-for-driver-upgrade"}) {
     EXPECT_THAT(objection_to_pause(labelled({{key, value}})).value_or(""), HasSubstr(value));
   }
-  // An operand that gpuward does not pause counts too.
+  // A paused operand counts even if gpuward does not pause this kind.
   EXPECT_TRUE(
       objection_to_pause(labelled({{operand_label("driver"), "paused-for-driver-upgrade"}})));
 }

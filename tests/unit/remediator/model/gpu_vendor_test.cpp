@@ -22,7 +22,7 @@ TEST(GpuVendor, IsReadFromTheResourcesOfTheDevicePlugin) {
   EXPECT_EQ(gpu_vendor(node_with({"amd.com/cpx_nps4"})), Vendor::kAmd);
 }
 
-// Where the plugin is down, or the GPUs are handed out by DRA.
+// The plugin may be down, or DRA may assign the GPUs.
 TEST(GpuVendor, IsReadFromTheLabelsIfNoResourceSaysIt) {
   EXPECT_EQ(gpu_vendor(node_with({"cpu"}, {{"nvidia.com/gpu.present", "true"}})), Vendor::kNvidia);
   EXPECT_EQ(gpu_vendor(node_with({}, {{"feature.node.kubernetes.io/amd-gpu", "true"}})),
@@ -35,7 +35,7 @@ TEST(GpuVendor, IsReadFromTheLabelsIfNoResourceSaysIt) {
             Vendor::kNvidia);
 }
 
-// A graphics unit of the processor is no GPU that pods get.
+// Pods cannot get the graphics unit of a processor as a GPU.
 TEST(GpuVendor, TakesTheResourcesWordBeforeTheBusses) {
   EXPECT_EQ(gpu_vendor(node_with({"nvidia.com/gpu"},
                                  {{"feature.node.kubernetes.io/pci-0300_1002.present", "true"}})),

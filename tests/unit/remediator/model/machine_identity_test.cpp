@@ -20,7 +20,7 @@ MachineIdentity machine(const char* instance, const char* uuid, const char* boot
   return {.node = "gpu-7", .instance_id = instance, .system_uuid = uuid, .boot_id = boot};
 }
 
-// As in docs/machines.md.
+// The same table as in docs/machines.md.
 TEST(MachineIdentity, IsComparedByTheTable) {
   const Row rows[] = {
       {"same boot", machine("", "", "b1"), machine("", "", "b1"), Sameness::kSame},

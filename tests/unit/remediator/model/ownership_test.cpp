@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A node that was tainted and cordoned for "rem-1", as its record has it.
+// A node that was tainted and cordoned for "rem-1", and its record.
 class Ownership : public ::testing::Test {
  protected:
   Ownership() {
@@ -58,7 +58,8 @@ TEST_F(Ownership, OfTheCordonIsKnownFromTheRecordIfTheAnnotationIsLost) {
   EXPECT_EQ(said(), "nothing");
 }
 
-// Simulated, seed 160051: gpuward took it as another program's and left it without a word.
+// Simulated, seed 160051: gpuward took the cordon for another program's and left it without a
+// message.
 TEST_F(Ownership, OfACordonIsUnknownIfAllElseIsTakenOffBeforeItIsRecorded) {
   for (const Step step : {Step::kTaint, Step::kCordon}) record(step).result = StepResult::kIntended;
   lose_annotation();
@@ -142,7 +143,7 @@ TEST_F(Ownership, OfACordonAfterAReturnIsNotOurs) {
   record(Step::kReturn);
   EXPECT_TRUE(is_own_cordon(remediation_, node_));  // the return is not carried out yet
   lose_annotation();
-  EXPECT_TRUE(is_own_cordon(remediation_, node_));  // nor is it here: the taint stands
+  EXPECT_TRUE(is_own_cordon(remediation_, node_));  // nor here: the taint is still there
   node_.taints.clear();
   EXPECT_FALSE(is_own_cordon(remediation_, node_));
 }
@@ -156,7 +157,7 @@ TEST_F(Ownership, KnowsACordonThatAClosedRemediationHasLeft) {
   ASSERT_NE(left_cordon(records, node_), nullptr);
   EXPECT_EQ(left_cordon(records, node_)->name, "rem-1");
 
-  records[1].status.pre_existing_cordon = true;  // it knows more
+  records[1].status.pre_existing_cordon = true;  // this record knows more
   EXPECT_EQ(left_cordon(records, node_), nullptr);
   records[1].status.pre_existing_cordon.reset();
   records[0].status.phase = Phase::kQuarantined;
@@ -177,7 +178,7 @@ TEST_F(Ownership, SaysWhatIsOnTheNode) {
   EXPECT_TRUE(has_our_taint_or_annotation(node_));
 }
 
-// Both write below gpuward.dev/.
+// Both write keys under gpuward.dev/.
 TEST(OwnershipAnnotation, AndTaintHaveNoNameOfTheExporters) {
   kube::Node node;
   for (const NodeNames& names : kAllNodeNames) {

@@ -1,4 +1,4 @@
-// The sinks on AWS: against moto, which checks signatures and rights, and what they send by a
+// The sinks on AWS: against moto, which checks signatures and rights, and their requests against a
 // script.
 #include <gmock/gmock.h>
 
@@ -21,7 +21,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Without blanks: moto makes a form anew, with a `+` for each, before it looks at the signature.
+// Without blanks: moto re-encodes a form, with a `+` for each blank, before it checks the
+// signature.
 NotificationEvent sick_instance() {
   return {.id = "n-1",
           .timestamp = "2026-11-22T02:00:00.000Z",
@@ -140,8 +141,8 @@ TEST_F(AwsSinksTest, AnEventIsTriedAgainIfTheRegionIsNotKnownYet) {
       script_,
       {.variables = {{"AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"}, {"AWS_SECRET_ACCESS_KEY", "secret"}}},
       clock_);
-  script_.then_fail(ErrorKind::kTimeout);      // the EC2 metadata service,
-  script_.then(kube::answer(200, "session"));  // which answers later
+  script_.then_fail(ErrorKind::kTimeout);      // the EC2 metadata service fails,
+  script_.then(kube::answer(200, "session"));  // and answers later
   script_.then(kube::answer(200, "eu-west-1"));
   script_.then(kube::answer(200, "<PublishResponse/>"));
   auto sink =
@@ -185,7 +186,7 @@ class MotoSinksTest : public support::OnMoto<> {
     EXPECT_TRUE(done) << done.error().message;
     return done.value_or(aws::XmlElement{});
   }
-  // Somebody with these rights alone.
+  // Adds a user with this right alone.
   static std::map<std::string, std::string> add_user(const std::string& name,
                                                      const std::string& action) {
     const auto variables = moto->add_user(

@@ -98,7 +98,7 @@ TEST(NotificationEvent, IsOfTheFormThatItsSchemaPromises) {
   EXPECT_EQ(std::set<std::string>(told.begin(), told.end()), moments);
 }
 
-// The sample is run as AWS would, on a boto3 that keeps what it is asked.
+// Runs the sample as AWS does, on a boto3 that records its calls.
 TEST(LambdaSample, TagsTheInstanceOfAnEventAndOfNoDryRun) {
   GPUWARD_REQUIRE(support::why_no_program("python3"));
   const support::TempDir folder;
@@ -151,7 +151,7 @@ TEST(NotificationEvent, SaysWhatIsOnlyWatched) {
   EXPECT_THAT(text_of(event, "{{message}}"), StartsWith("(observed only) "));
 }
 
-// A function that acts on events must leave it alone too.
+// A function that acts on events must leave such a node alone too.
 TEST(NotificationEvent, OfAnExcludedNodeIsADryRun) {
   Notice excluded = notice();
   excluded.mode = "full";

@@ -1,4 +1,4 @@
-// Sinks at work: what is repeated, given up, counted and said, and that none holds up another.
+// Sinks at work: which notices they repeat, give up, count and log. No sink delays another.
 #include "remediator/notify/notifier.h"
 
 #include <gmock/gmock.h>
@@ -20,12 +20,12 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Does what a test says, and remembers when it was asked for what.
+// Gives the scripted answers, and records the id and time of each delivery.
 class ScriptedSink final : public Sink {
  public:
   struct Script {
     std::mutex mutex;
-    std::vector<Status> answers;  // in order; then well
+    std::vector<Status> answers;  // in order; after them each delivery succeeds
     std::vector<std::string> asked;
     std::vector<Clock::Steady> at;
   };
@@ -150,7 +150,7 @@ TEST_F(SinkWorkerTest, KeepsToItsRate) {
   EXPECT_GE(script_.at[2] - script_.at[0], seconds(19));
 }
 
-// A clock that stands still keeps the first where it is, waiting for its second try.
+// The clock does not advance, so that the first notice keeps waiting for its second try.
 TEST(SinkWorker, CountsWhatItHasNoRoomFor) {
   fakes::FakeClock clock(fakes::FakeClock::Mode::kManual);
   Log log(LogLevel::kError, LogFormat::kLogfmt);

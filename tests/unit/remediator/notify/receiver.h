@@ -1,5 +1,5 @@
-// Somebody who is told of remediations: a web server on a free port of loopback that keeps what it
-// is sent and answers as a test wants. Used by the tests of the sinks and of the real program.
+// A receiver of notifications: a web server on a free port of loopback that keeps each request and
+// answers as a test wants. Used by the tests of the sinks and of the real program.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class Receiver {
     const std::lock_guard lock(mutex_);
     return requests_;
   }
-  // What was sent, in order.
+  // The bodies of the requests, in order.
   [[nodiscard]] std::vector<Json> events() const {
     std::vector<Json> events;
     for (const auto& request : requests()) {

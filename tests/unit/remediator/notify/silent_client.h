@@ -15,7 +15,7 @@ namespace gpuward::remediator {
 
 class SilentClient final : public http::Client {
  public:
-  // Cannot be stopped.
+  // The caller cannot stop this request.
   Result<http::ClientResponse> send(const http::ClientRequest& /*request*/) override {
     return wait({});
   }
@@ -25,17 +25,17 @@ class SilentClient final : public http::Client {
     return wait(stop);
   }
 
-  // Requests without an answer so far.
+  // The number of requests without an answer so far.
   [[nodiscard]] int waiting() const {
     const std::lock_guard lock(mutex_);
     return waiting_;
   }
-  // Requests that the caller stopped.
+  // The number of requests that the caller stopped.
   [[nodiscard]] int stopped() const {
     const std::lock_guard lock(mutex_);
     return stopped_;
   }
-  // Breaks the connections off, and those to come.
+  // Breaks these connections off, and all later ones.
   void release() {
     {
       const std::lock_guard lock(mutex_);
@@ -45,7 +45,7 @@ class SilentClient final : public http::Client {
   }
 
  private:
-  // As long as a sink may wait at most, so that a test that fails ends.
+  // The longest wait of a sink, so that a test that fails ends.
   static constexpr std::chrono::seconds kLongestWait{60};
 
   Result<http::ClientResponse> wait(const std::stop_token& stop) {

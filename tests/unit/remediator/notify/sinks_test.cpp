@@ -1,5 +1,5 @@
-// The sinks against a web server: what they send, what they make of its answer, and that no secret
-// of theirs is ever in an error.
+// The sinks against a web server: their requests, their handling of each answer, and that no error
+// contains a secret.
 #include <gmock/gmock.h>
 
 #include "core/aws/client.h"

@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Answers when a test says so, after a time that a test says.
+// Answers with the result and after the time that the test sets.
 class SlowClient final : public http::Client {
  public:
   explicit SlowClient(fakes::FakeClock& clock) : clock_(clock) {}

@@ -1,4 +1,5 @@
-// What a replica publishes of its sources: the lists of nodes, and one entry in a ConfigMap.
+// The facts that a replica publishes about its sources: the lists of nodes, and one entry in a
+// ConfigMap.
 #include "remediator/page/connection_watch.h"
 
 #include "core/runtime/json.h"
@@ -16,7 +17,7 @@ using ::testing::SizeIs;
 
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 
-// A Prometheus that has these samples, and an Alertmanager.
+// A Prometheus with the given samples, and an Alertmanager.
 class Sources final : public http::Client {
  public:
   Result<http::ClientResponse> send(const http::ClientRequest& request) override {
@@ -140,7 +141,7 @@ TEST_F(ConnectionWatchTest, LeavesOutASilencedAlertAndNodesOfOthers) {
   EXPECT_THAT(look().unrecorded.names, IsEmpty());
 }
 
-// The machine of a closed Remediation is not the one that the alert is about now.
+// The alert is not about the machine of a closed Remediation.
 TEST_F(ConnectionWatchTest, TakesTheRecordOfAPastMachineForNone) {
   ASSERT_TRUE(take({signal()}));
   catch_up(*replica_);

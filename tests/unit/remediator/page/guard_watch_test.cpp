@@ -45,7 +45,7 @@ class GuardWatchTest : public ::testing::Test {
     watch_ = std::make_unique<GuardWatch>(probe_, policy_, clock_, log_);
     sleeps();
   }
-  // It has looked, and waits for the next time.
+  // Waits until the watch has looked and sleeps until its next look.
   void sleeps() {
     ASSERT_TRUE(support::wait_until([&] { return clock_.sleepers() == 1; }, "a look"));
   }
@@ -77,7 +77,7 @@ TEST_F(GuardWatchTest, IsReadyOnceApprovalsAreSeenToBeGuarded) {
   EXPECT_FALSE(watch_->objection());
 }
 
-// The metric tells; alerts still come in.
+// The metric shows the loss, and alerts still come in.
 TEST_F(GuardWatchTest, StaysReadyIfTheGuardIsLostLater) {
   start(Mode::kFull, true);
   kube_.guard_approvals(false);

@@ -90,7 +90,7 @@ TEST(Audit, AppendsToItsFile) {
   EXPECT_EQ((*trail)->lost(), 0U);
 }
 
-// logrotate moves the file away and says so, while lines are being written.
+// logrotate moves the file away and signals that while lines are being written.
 TEST(Audit, LosesAndDividesNoLineWhenItsFileIsMovedAway) {
   constexpr int kLines = 2000;
   const support::TempDir folder;
@@ -320,7 +320,8 @@ TEST(Runbooks, AreTheFilesOfTheAlertsFolder) {
   EXPECT_EQ(all_runbooks().size(), files);
 }
 
-// The index of the runbooks shows them: each is written, and none is the beginning of a longer one.
+// The index of the runbooks shows the summaries. Each must exist, and none may be the beginning of
+// a longer one.
 TEST(Runbooks, HaveASummaryOfOneSentenceBelowTheirTitle) {
   std::set<std::string> all;
   for (const Runbook& runbook : all_runbooks()) {

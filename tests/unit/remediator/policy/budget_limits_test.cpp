@@ -10,7 +10,7 @@ struct ShareRow {
   int five_percent, ten_percent, half_remaining;
 };
 
-// Max(1, 5 %), max(1, 10 %), and 50 % that must remain.
+// max(1, 5 %), max(1, 10 %), and 50 % that must remain.
 TEST(Share, RoundsWhatIsAllowedDownAndWhatMustRemainUp) {
   for (const ShareRow& row :
        {ShareRow{0, 0, 0, 0}, ShareRow{1, 1, 1, 1}, ShareRow{2, 1, 1, 1}, ShareRow{3, 1, 1, 2},

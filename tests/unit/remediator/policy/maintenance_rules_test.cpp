@@ -100,7 +100,7 @@ TEST(PolicyAboutARemediation, IsThatOfTheWorstAnnouncementWithSteps) {
             kReboot);
 }
 
-// Else a cancelled maintenance would begin one.
+// Otherwise a cancelled maintenance would begin one.
 TEST(PolicyAboutARemediation, KnowsWhatIsOverOnlyOnceAStepWasTaken) {
   const auto policy = std::make_shared<const Policy>(*parse_policy(kPolicy));
   Remediation remediation = about({announced(kReboot, false)});
@@ -112,7 +112,7 @@ TEST(PolicyAboutARemediation, KnowsWhatIsOverOnlyOnceAStepWasTaken) {
 TEST(PolicyAboutARemediation, IsTheSameIfNothingIsAnnounced) {
   const auto policy = std::make_shared<const Policy>(*parse_policy(kPolicy));
   AlertEvidence forged = announced(kReboot);
-  forged.fingerprint = "0123456789abcdef";  // as an Alertmanager has it
+  forged.fingerprint = "0123456789abcdef";  // an Alertmanager gives such fingerprints
   EXPECT_EQ(policy_about(policy, about({forged})), policy);
   EXPECT_EQ(policy_about(policy, about({announced(kRebalance)})), policy);
 }

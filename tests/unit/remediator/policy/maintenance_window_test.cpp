@@ -60,7 +60,7 @@ TEST(MaintenanceWindow, HasItsDaysAndTimesAtItsDistanceToUtc) {
   const auto window = window_of(
       "{name: nights, days: [sat], start: \"00:30\", duration: 1h, utc_offset: \"+02:00\"}");
 
-  EXPECT_TRUE(is_open(window, at("2026-11-20T22:30:00Z")));  // Saturday there
+  EXPECT_TRUE(is_open(window, at("2026-11-20T22:30:00Z")));  // already Saturday there
   EXPECT_FALSE(is_open(window, at("2026-11-21T22:30:00Z")));
   EXPECT_TRUE(
       is_open(window_of("{name: nights, days: [fri], start: \"22:00\", duration: 1h, utc_offset: "

@@ -1,4 +1,4 @@
-// A policy out of the text of its file. Used by the tests of the policy.
+// Parses a policy from the text of its file. Used by the tests of the policy.
 #pragma once
 
 #include <string>

@@ -391,7 +391,7 @@ TEST(PolicyFile, NamesWhatAResetPauses) {
         << unit;
 }
 
-// What could end on each node of the pool only with an operator.
+// This could only end with an operator on each node of the pool.
 TEST(Policy, RefusesAPoolWhoseGpusItsResetCannotReset) {
   const std::string jobs = "jobs: {image: here/gpuward:1}\n";
   const std::string steps = "  - {name: p, labels: [LABEL], severities: {reset: [cordon, drain, ";
@@ -479,8 +479,8 @@ TEST(Policy, RefusesEvidenceThatCouldNeverArrive) {
   }
 }
 
-// What comes after a step that may not be taken is not taken either: a node that was not restarted
-// is not returned.
+// The mode also forbids the steps after a step that it forbids: gpuward does not return a node that
+// was not restarted.
 TEST(Policy, StopsAtTheFirstStepThatTheModeDoesNotAllow) {
   auto policy = parse_policy(
       "mode: cordon\n"

@@ -89,7 +89,7 @@ TEST(PolicyText, SaysWhereTheModeEndsTheSteps) {
   EXPECT_THAT(severity_text(whole_policy("full"), Severity::kReboot), Not(HasSubstr("mode")));
 }
 
-// A plan is read before its mode is raised.
+// An operator reads a plan before raising its mode.
 TEST(PolicyText, SaysInEachModeWhatFollowsAFailureInModeFull) {
   for (const char* mode : {"observe", "taint", "cordon", "full"})
     EXPECT_THAT(severity_text(whole_policy(mode), Severity::kReboot),

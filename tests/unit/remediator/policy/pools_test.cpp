@@ -59,7 +59,7 @@ TEST(Pools, HaveAModeOfTheirOwnThatIsNeverAboveThePolicys) {
   EXPECT_THAT(steps_for(*policy, Severity::kReboot), SizeIs(1));
 
   auto lowered = *parse_policy(kPools);
-  lowered.mode = Mode::kTaint;  // as --mode does
+  lowered.mode = Mode::kTaint;  // --mode does this
   EXPECT_EQ(
       policy_for(std::make_shared<const Policy>(lowered), {{"team", "research"}, {"pool", "h100"}})
           ->mode,
@@ -148,7 +148,7 @@ TEST(Pools, MayHaveAnyModeIfTheFileLeavesItToTheCommandLine) {
   ASSERT_TRUE(policy) << policy.error().message;
   EXPECT_EQ(policy_for(std::make_shared<const Policy>(*policy), {{"a", ""}})->mode, Mode::kObserve);
 
-  policy->mode = Mode::kFull;  // as --mode does
+  policy->mode = Mode::kFull;  // --mode does this
   EXPECT_EQ(policy_for(std::make_shared<const Policy>(*policy), {{"a", ""}})->mode, Mode::kCordon);
 }
 

@@ -87,7 +87,7 @@ TEST(SilentRules, OfAPoolAreThoseOfAllNodes) {
               ElementsAre(Step::kTaint, Step::kCordon, Step::kNotify));
 }
 
-// It was never known to be broken.
+// The node was never known to be broken.
 TEST(SilentRules, ReturnANodeThatWasOnlySilent) {
   const auto policy = policy_of("silent:\n");
   EXPECT_TRUE(policy_for_silence(policy, remediation_with({kSilentFingerprint}))
@@ -102,7 +102,7 @@ TEST(SilentRules, ARestartNeedsAWay) {
   EXPECT_THAT(policy.error().message, HasSubstr("silent.reboot is on"));
 }
 
-// A node that is not silent is drained, which ends its pods.
+// A drain of a node that is not silent ends its pods.
 TEST(SilentRules, HaveTheStepOutOfServiceAlone) {
   const auto policy = parse_policy("severities: {reboot: [taint, cordon, out-of-service]}\n");
   ASSERT_FALSE(policy);

@@ -88,7 +88,7 @@ Remediation full() {
   return remediation;
 }
 
-// What is left out where there is nothing to say is left out of this one.
+// A Remediation without any of the optional values.
 Remediation bare() {
   Remediation remediation;
   remediation.name = "gpu-02-abc-1";
@@ -102,7 +102,7 @@ Remediation bare() {
   return remediation;
 }
 
-// Other versions read it, and the API server holds it against their schema.
+// Other versions read it, and the API server checks it against their schema.
 TEST(RemediationJson, IsWrittenToTheByteAsBefore) {
   std::string bodies;
   for (const Remediation& remediation : {full(), bare()}) {

@@ -15,7 +15,7 @@ std::string matrix(const std::string& series) {
   return R"({"status":"success","data":{"resultType":"matrix","result":[)" + series + "]}}";
 }
 
-// Samples at those seconds.
+// A series with samples at those seconds.
 std::string series(const std::string& node, std::initializer_list<int> seconds) {
   std::string values;
   for (const int at : seconds)

@@ -49,7 +49,7 @@ class ReplayTest : public ::testing::Test {
       nodes.push_back(node);
     }
   }
-  // An alert about the node, from so long after the begin on.
+  // Adds an alert about the node, which begins `after` the start of the replay.
   void fires(int node, const std::string& severity, minutes after, minutes lasts,
              const std::string& label = "remediation") {
     AlertEpisode episode;

@@ -32,7 +32,7 @@ class JobRestarterTest : public DrainCluster {
             .may_begin = may_begin_,
             .is_late = is_late_};
   }
-  // With what is intended written down between.
+  // Looks, and records an intent between two looks as the step does.
   JobProgress look(const std::string& job, const Permit& permit = support::given) {
     auto now = restarter_.advance(job, known_, claim(), permit);
     known_ = now.known;
@@ -41,7 +41,7 @@ class JobRestarterTest : public DrainCluster {
     known_ = now.known;
     return now;
   }
-  // The JobSet by which it is known.
+  // Adds a TrainJob, and returns the JobSet by which gpuward finds it.
   std::string add_train_job() {
     const std::string job = jobs_.add(kJobSet);
     jobs_.add(kTrainJob, "train", 0);
@@ -63,7 +63,7 @@ class JobRestarterTest : public DrainCluster {
     for (const auto& request : kube_.requests()) count += request.method == "GET" ? 0 : 1;
     return count;
   }
-  // It is left alone, at once and for that reason.
+  // The restarter leaves the job alone, at once and for that reason.
   void expect_left_alone(const std::string& job, const std::string& why) {
     kube_.clear_requests();
     const auto now = look(job);
@@ -78,7 +78,7 @@ class JobRestarterTest : public DrainCluster {
   kube::WallTime drained_at_ = clock_.wall();
   bool may_begin_ = true, is_late_ = false;
   std::string known_;
-  kube::Api once_{one_try(), http_, credentials_, clock_};  // a lost answer is not repeated
+  kube::Api once_{one_try(), http_, credentials_, clock_};  // does not repeat a lost answer
   JobRestarter restarter_{once_};
 };
 
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
                       kubeflow_job("PaddleJob", "paddlejobs"), kubeflow_job("JAXJob", "jaxjobs")),
     [](const auto& kind) { return kind.param.kind + kind.param.version; });
 
-// Its own JobSet would be resumed by the TrainJob's controller at once.
+// The TrainJob's controller would resume the JobSet at once.
 TEST_F(JobRestarterTest, SuspendsTheTrainJobThatOwnsTheJobSet) {
   const std::string job = add_train_job();
 
@@ -130,7 +130,7 @@ TEST_F(JobRestarterTest, SuspendsTheTrainJobThatOwnsTheJobSet) {
   EXPECT_FALSE(jobs_.is_suspended(kTrainJob));
 }
 
-// What it was found by is gone, and its pods with it.
+// The JobSet by which gpuward found it is gone, and its pods with it.
 TEST_F(JobRestarterTest, ResumesTheTrainJobThoughItsJobSetIsGone) {
   const std::string job = add_train_job();
   (void)look(job);
@@ -172,7 +172,7 @@ TEST_F(VolcanoTest, IsAskedByOneCommandToRestartTheJob) {
   EXPECT_EQ(look(job_).words, "restarted");
 }
 
-// Nobody remembers that it was asked, and the Command is not consumed yet.
+// The next process has no record of the Command, and Volcano has not consumed it yet.
 TEST_F(VolcanoTest, IsNotAskedTwiceAfterACrash) {
   (void)look(job_);
   known_.clear();
@@ -208,7 +208,7 @@ TEST_F(JobRestarterTest, LeavesKindsAloneThatItDoesNotKnow) {
   }
 }
 
-// --- What is left alone
+// --- Jobs that are left alone
 
 TEST_F(JobRestarterTest, LeavesAJobAloneThatIsGone) {
   jobs_.define(kJobSet);
@@ -288,7 +288,7 @@ TEST_F(JobRestarterTest, LeavesAJobAloneThatSomethingUnknownOwns) {
   EXPECT_TRUE(jobs_.is_suspended(kPlainJob));
 }
 
-// By its failurePolicy, or because all its pods were on the node.
+// The job restarts by its failurePolicy, or because all its pods were on the node.
 TEST_F(JobRestarterTest, LeavesAJobAloneWhosePodsAreAllYoungerThanTheDrain) {
   const std::string job = jobs_.add(kJobSet, "train", 0);
   clock_.advance(seconds(5));
@@ -382,7 +382,7 @@ TEST_F(JobRestarterTest, GoesOnFromTheAnnotationIfTheAnswerWasLost) {
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
 }
 
-// The record has only what was intended: the process ended right after the change.
+// The record has only the intent, because the process ended right after the change.
 TEST_F(JobRestarterTest, GivesUpNoJobThatMayBeSuspended) {
   const std::string job = jobs_.add(kJobSet);
   known_ = restarter_.advance(job, "", claim(), support::given).known;

@@ -1,6 +1,6 @@
-// Jobs of every kind in a fake cluster, with pods that are older than a drain, and their
-// controllers, as far as a restart needs them: one that is suspended loses its pods, one that is
-// not gets those that it lacks. Used by the tests of the step restart-job.
+// Jobs of every kind in a fake cluster, with pods that are older than a drain. Their controllers do
+// as much as a restart needs: a suspended job loses its pods, another one gets those that it lacks.
+// Used by the tests of the step restart-job.
 #pragma once
 
 #include <ostream>
@@ -14,7 +14,7 @@
 
 namespace gpuward::remediator {
 
-// As its own documentation says it; not taken from the table that is tested.
+// The facts of the kind's own documentation, not of the table under test.
 struct KindOfJob {
   std::string word, group, version, kind, plural, pod_label, suspend;
 
@@ -47,7 +47,8 @@ class TornJobs {
  public:
   explicit TornJobs(fakes::FakeKube& kube) : kube_(kube) {}
 
-  // "JobSet default/train", with pods that are as old, whose API server knows the kind.
+  // Adds a job with pods of the same age, and returns a name like "JobSet default/train". Defines
+  // the kind in the API server.
   std::string add(const KindOfJob& kind, const std::string& name = "train", int pods = 3,
                   std::chrono::seconds age = std::chrono::hours(1)) {
     define(kind);
@@ -70,7 +71,7 @@ class TornJobs {
                                                                 .plural = kind.plural,
                                                                 .namespaced = true}));
   }
-  // Its name.
+  // Adds a pod and returns its name.
   std::string add_pod(const KindOfJob& kind, const std::string& job, std::chrono::seconds age) {
     const std::string name = job + "-" + std::to_string(++pods_made_);
     kube_.create(kPods, fakes::pod(name, "gpu-09", {{kind.pod_label, job}}));
@@ -104,7 +105,7 @@ class TornJobs {
     }
     return names;
   }
-  // What the controller of the kind does next.
+  // Plays the next turn of the kind's controller.
   void play(const KindOfJob& kind, const std::string& job = "train", std::size_t wanted = 3) {
     const auto pods = pods_of(kind, job);
     if (is_suspended(kind, job)) {

@@ -84,8 +84,8 @@ TEST(AlertSignals, RejectFingerprintsOfTheHistory) {
   EXPECT_THAT(signals.rejected[0].what, HasSubstr("fingerprint"));
 }
 
-// A sender that names its alert as gpuward names its own neither hides a machine that has returned
-// nor makes one.
+// An alert from outside with the name of one of gpuward's own alerts neither hides a machine that
+// has returned nor makes one.
 TEST(AlertSignals, AreNotOfTheHistoryByTheirName) {
   for (const std::string_view name : {kReturnedAlert, kContradictoryAlert, kOrphanedAlert}) {
     const AlertSignals signals = signals_of(

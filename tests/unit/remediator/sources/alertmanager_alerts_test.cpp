@@ -47,7 +47,7 @@ TEST(AlertmanagerPayload, ReadsEveryShapeThatReleasesSend) {
   }
 }
 
-// Grafana does not send a refused notification again.
+// Grafana does not repeat a refused notification.
 TEST(AlertmanagerPayload, ReadsThatOfGrafana) {
   Json payload = minimal();
   payload.merge_patch({{"version", "1"},

@@ -18,7 +18,7 @@ using ::testing::Key;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-// What fires, and how often somebody has asked. Any thread.
+// The alerts that fire, and the number of reads. Thread-safe.
 class PolledAlerts final : public FiringAlerts {
  public:
   Result<std::vector<Alert>> read(std::chrono::milliseconds) override {
@@ -110,7 +110,7 @@ TEST_F(AlertmanagerPollTest, TakesWhatANotificationHasLost) {
   EXPECT_EQ(intake.signals()[0].fingerprint, "ab");
 }
 
-// A notification of the end was lost for good.
+// The notification of the end was lost.
 TEST_F(AlertmanagerPollTest, EndsWhatIsAbsentForTenMinutes) {
   known.signals = {known_signal("00000000000000ab"), known_signal("00000000000000cd"),
                    known_signal("condition.ef"), known_signal("0123456789")};
@@ -129,8 +129,8 @@ TEST_F(AlertmanagerPollTest, EndsWhatIsAbsentForTenMinutes) {
   for (const AlertSignal& signal : ended) EXPECT_EQ(signal.fingerprint, "00000000000000ab");
 }
 
-// A sender of notifications chooses it. Those with an origin, and those of the history of a
-// machine, are not of the webhook.
+// The sender of a notification chooses the fingerprint. Fingerprints with an origin, and those of
+// the history of a machine, are not from the webhook.
 TEST_F(AlertmanagerPollTest, EndsAnAlertWhoseFingerprintAlertmanagerNeverGives) {
   known.signals = {known_signal("ab"), known_signal(std::string(64, 'a')),
                    known_signal("silent.kubelet"),

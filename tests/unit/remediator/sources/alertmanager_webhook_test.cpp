@@ -100,7 +100,7 @@ TEST_F(Webhook, RemembersItsLastCallerOnlyOnceItHasAccepted) {
   EXPECT_EQ(webhook_.calls().any->sender, "");
 }
 
-// `helm test` is one.
+// `helm test` sends such a probe.
 TEST_F(Webhook, TakesAProbeForNoCaller) {
   EXPECT_EQ(webhook_.handle(request(R"({"version":"4","alerts":[]})")).status, 200);
   EXPECT_FALSE(webhook_.calls().any);
@@ -206,7 +206,7 @@ TEST_F(Webhook, Answers503WhateverKeptTheOrdersFromBeingRecorded) {
   }
 }
 
-// Else it fires in its record until an operator cancels it.
+// Otherwise it would fire in its record until an operator cancels it.
 TEST_F(Webhook, EndsByItsFingerprintAnAlertWhoseRuleIsNoMore) {
   ListedEvidence known;
   known.all = {a_signal("gpu-7", "ab12")};

@@ -1,4 +1,4 @@
-// The facts of one replica about its sources, as text and back, and the answers of Prometheus.
+// The facts of one replica about its sources, to text and back, and the answers of Prometheus.
 #include "remediator/sources/connections.h"
 
 #include <gmock/gmock.h>

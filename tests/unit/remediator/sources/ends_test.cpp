@@ -1,4 +1,4 @@
-// How ends of alerts that nobody says, or that somebody forges, are told from true ones.
+// Tests of how gpuward distinguishes true ends of alerts from missing and forged ones.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -60,7 +60,7 @@ TEST(AbsentAlerts, BeginAnewIfTheyWereThereOrTheAnswerFailed) {
   wait_almost();
 }
 
-// It may have fired all the while, and its server may have restarted a moment ago.
+// It may have fired all the time, and its server may have restarted a moment ago.
 TEST(AbsentAlerts, BeginAnewIfNobodyHasAskedForLong) {
   fakes::FakeClock clock;
   AbsentAlerts absent(minutes(10), minutes(1));
@@ -151,7 +151,7 @@ TEST(ConfirmedEnds, IgnoreEveryEndWhileAlertmanagerDoesNotAnswer) {
   EXPECT_THAT(intake.taken, ElementsAre("ab"));
 }
 
-// A slow Alertmanager delays ends, and no alert that fires.
+// A slow Alertmanager delays ends, but not alerts that fire.
 TEST(ConfirmedEnds, TakeWhatFiresFirstAndAskForHalfOfTheTimeThatIsLeft) {
   FixedActive active;
   ListIntake intake;

@@ -1,4 +1,4 @@
-// What Loki and the API server know of a silent node.
+// The last facts about a silent node from Loki and the API server.
 #include <gmock/gmock.h>
 
 #include "remediator/sources/job_nodes.h"

@@ -1,5 +1,5 @@
-// The cursor of the logs on a real kube-apiserver, with the rights that the manifests grant and no
-// others: each of them is needed.
+// The cursor of the logs on a real kube-apiserver, with exactly the rights of the manifests: each
+// of them is needed.
 #include <gmock/gmock.h>
 
 #include <memory>

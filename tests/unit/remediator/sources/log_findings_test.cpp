@@ -52,7 +52,7 @@ TEST(LogFindings, AskForNothingIfALineIsHarmless) {
   EXPECT_FALSE(of_kernel("usb 1-1: new device"));
 }
 
-// Receivers of notifications know an error by it.
+// Receivers of notifications know an error by its class.
 TEST(LogFindings, HaveTheClassOfTheirError) {
   const auto class_of = [](const std::string& line) { return of_kernel(line).value().error_class; };
   EXPECT_EQ(class_of(kLost), "XID_CRITICAL_79");

@@ -1,5 +1,5 @@
-// A LokiSource with a cluster in memory. The fixture that derives from it says which Loki it reads:
-// the fake, in the cases here and in tests/loki, or there a real one.
+// A LokiSource with a cluster in memory. The derived fixture chooses the Loki: the fake one here,
+// the fake or a real one in tests/loki.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class LokiSourceCase {
   virtual void push_line(const fakes::FakeLoki::Labels& labels, std::int64_t at,
                          const std::string& text) = 0;
 
-  // Another process of the remediator; `client` must outlive it.
+  // Starts another process of the remediator; `client` must outlive it.
   void restart_on(const LokiPlace& place, http::Client& client) {
     source_ = std::make_unique<LokiSource>(
         LokiSettings{.place = place, .namespaces = {"train"}, .state_namespace = "gpuward"}, client,
@@ -51,7 +51,7 @@ class LokiSourceCase {
     push_kernel("NVRM: Xid (PCI:0000:4e:00): " + std::to_string(xid) + ", pid=1, name=x, y", ago,
                 node);
   }
-  // One look whose signals become durable.
+  // Looks once, and records the signals.
   SourceFindings look() {
     auto found = source_->look();
     EXPECT_TRUE(found.has_value()) << (found ? "" : found.error().message);

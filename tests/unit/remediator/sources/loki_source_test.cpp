@@ -1,5 +1,4 @@
-// How LokiSource goes on with time. What it asks of Loki itself is in tests/loki, on a real one
-// too.
+// The behaviour of LokiSource over time. tests/loki covers its requests, on a real Loki too.
 #include "remediator/sources/loki_source.h"
 
 #include <gmock/gmock.h>
@@ -83,7 +82,7 @@ TEST_F(LokiSourceTest, EndsAFindingThatWasQuietForAWhile) {
   EXPECT_FALSE(ended[0].firing);
 }
 
-// After time-outs it asks for a minute at once, beyond what it has read before.
+// After time-outs each request covers only one minute more than the source has read before.
 TEST_F(LokiSourceTest, EndsNothingBeforeTheLastMinutesAreRead) {
   push(79, seconds(1));
   known_.all = look().signals;
@@ -228,7 +227,7 @@ TEST_F(LokiSourceTest, ReadsAgainIfItIsAskedSeldom) {
   EXPECT_THAT(look_until_done(), SizeIs(1));
 }
 
-// Its sender may still have the line that says it again.
+// Its sender may still have a line that repeats it.
 TEST_F(LokiSourceTest, EndsNothingWhileLinesMayComeLateAfterAnOutage) {
   push(79, seconds(1));
   known_.all = look().signals;

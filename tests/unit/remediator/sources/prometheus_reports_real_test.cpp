@@ -1,4 +1,4 @@
-// The query of the health report, run by a real Prometheus that scrapes a page of ours.
+// The query of the health report, run by a real Prometheus that scrapes a page of the test.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The page of an exporter as far as the report needs it; it claims to be another node as well.
+// The page of an exporter with all that the report needs. It also claims to be another node.
 std::string page_of(int severity, int confirmed_severity) {
   return "gpuward_node_severity{node=\"gpu-liar\"} " + std::to_string(severity) +
          "\ngpuward_node_confirmed_severity{node=\"gpu-liar\"} " +
@@ -82,7 +82,7 @@ class PrometheusReportsOfARealServer : public ::testing::TestWithParam<const cha
         << prometheus_->error_output();
   }
 
-  // Another node, whose exporter says the same.
+  // Another node, whose exporter gives the same answers.
   [[nodiscard]] std::string twin(const std::string& target) const {
     if (twin_.empty()) return "";
     return "      - {targets: [\"localhost" + target.substr(target.find(':')) + "\"], labels: {" +
@@ -145,7 +145,7 @@ TEST_P(PrometheusReportsOfTwins, NameTheirGpusAsContested) {
   EXPECT_THAT(report->gpus, ::testing::ElementsAre());
 }
 
-// The same name in another cluster, whose machines are scraped by the same Prometheus.
+// A node of the same name in another cluster. The same Prometheus scrapes the machines of both.
 class PrometheusReportsOfNamesakes : public PrometheusReportsOfARealServer {
  protected:
   PrometheusReportsOfNamesakes() { twin_ = "node: gpu-01, cluster: west"; }
@@ -162,7 +162,7 @@ TEST_P(PrometheusReportsOfNamesakes, KeepTheirGpusApart) {
   ASSERT_TRUE(support::wait_until(
       [&] { return (report = latest_in("west")) && report->contested_gpus.empty(); },
       "the report of west"));
-  // Series without the label count as one's own, the other cluster's never do.
+  // Series without the label count for each cluster, those of the other cluster never do.
   ASSERT_TRUE(support::wait_until(
       [&] { return (report = latest_in("east")) && report->contested_gpus.size() == 2; },
       "the GPUs of east, that west has reported too"));

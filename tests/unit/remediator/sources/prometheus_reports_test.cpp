@@ -181,7 +181,7 @@ TEST(PrometheusReports, AskWhoElseHasReportedTheGpusThatTheyName) {
   EXPECT_THAT(client.requests[1].url, HasSubstr("1650"));
 }
 
-// What another node has reported within the days that attempts count is asked for, not only now.
+// The query covers the reports of other nodes within the days for which attempts count.
 TEST(PrometheusReports, AskForWhatOthersHaveReportedWithinDaysToo) {
   for (const char* cluster : {"", "east"}) {
     const std::string query = claims_query("gpu-01", std::vector<std::string>{"1650"}, cluster);
@@ -250,7 +250,7 @@ TEST(PrometheusReports, TellWhatWasMeasuredWhenAndWhatDiagnosticsFound) {
   EXPECT_EQ(std::chrono::system_clock::to_time_t(report->observed_at.at(Severity::kReset)),
             1763712290);
   EXPECT_EQ(report->diagnostics_severity, Severity::kReboot);
-  // Of two exporters that speak for the node the one counts that has measured less.
+  // If two exporters report for the node, the older measurement counts.
   EXPECT_EQ(std::chrono::system_clock::to_time_t(
                 decode_report(result_of({kTime, kSeverity, kBoot, observed("reset", "1763712290"),
                                          observed("reset", "1763712280")}))

@@ -27,7 +27,7 @@ std::string series(const std::string& samples, const std::string& more = "") {
 class PrometheusSourceTest : public ::testing::Test {
  protected:
   PrometheusSourceTest() : policy(Policy{}) {}
-  // What of the alert is in the cluster by now.
+  // Records the alert in the cluster.
   void remember() {
     const auto found = source.look();
     ASSERT_TRUE(found.has_value() && found->signals.size() == 1);

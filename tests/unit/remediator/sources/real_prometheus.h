@@ -1,4 +1,4 @@
-// A Prometheus for the tests that ask a real one.
+// Starts a Prometheus for the tests that query a real one.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace gpuward::remediator {
 
-// With its data in the folder; it answers a while later.
+// Its data is in the folder. It answers a while after this returns.
 inline Result<std::unique_ptr<support::Process>> spawn_prometheus(
     const std::string& which, const support::TempDir& folder, const std::filesystem::path& config,
     int port) {

@@ -31,7 +31,7 @@ class SaidScrapes final : public ScrapeStates {
   Result<NodeScrapes> answer = NodeScrapes();
 };
 
-// Says the same of each node, and counts how often it is asked.
+// Gives the same answer for each node, and counts the calls.
 class CountedAnswer final : public LastKnown {
  public:
   CountedAnswer(Result<std::string> answer, int& asked)
@@ -73,7 +73,7 @@ class SilentSourceTest : public ::testing::Test {
     EXPECT_TRUE(found);
     return found ? *std::move(found) : SourceFindings();
   }
-  // One look whose findings are recorded.
+  // Looks once, and records the findings.
   std::vector<AlertSignal> take() {
     auto signals = look().signals;
     for (const AlertSignal& signal : signals) {
@@ -266,7 +266,7 @@ TEST_F(SilentSourceTest, EndsNothingByAnOldView) {
   EXPECT_THAT(take(), IsEmpty());
 }
 
-// It is not dead; what is to be done about its kubelet is another matter.
+// The machine is not dead, and the repair of its kubelet is another matter.
 TEST_F(SilentSourceTest, TellsAKubeletApartThatIsDownWhileItsExporterIsRead) {
   turn(1, "Unknown");
   scrapes_.answer->exporter = true;

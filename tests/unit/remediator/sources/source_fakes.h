@@ -1,4 +1,4 @@
-// What the tests of the sources put around them: an answer for each request, and what is known.
+// Fakes around the sources under test: an answer for each request, and the known evidence.
 #pragma once
 
 #include <functional>
@@ -55,7 +55,7 @@ class ListedEvidence final : public KnownEvidence {
   std::vector<AlertSignal> all;
 };
 
-// Keeps what it is given; refuses where a test says so. Any thread.
+// Keeps the signals that it gets, and refuses them if a test says so. Thread-safe.
 class KeepingIntake final : public Intake {
  public:
   Result<IntakeCounts> take(std::span<const AlertSignal> signals, Clock::Steady) override {

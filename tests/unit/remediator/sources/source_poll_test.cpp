@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// What the test sees of the source, which belongs to the poll.
+// The state of the source that the test can see. The source itself belongs to the poll.
 struct Seen {
   std::atomic<int> looks{0}, settled{0};
   std::atomic<bool> fails{false};

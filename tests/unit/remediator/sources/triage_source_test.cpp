@@ -98,7 +98,7 @@ class NodeLineSourceTest : public TriageSourceTest {
   NodeLineSourceTest() {
     lines_.lines = {{.node = "gpu-01", .text = "NVRM: odd", .at = clock_.wall()}};
   }
-  // Lines that were shown.
+  // Returns the number of lines that were shown.
   std::size_t show() {
     const auto found = shown_->look();
     EXPECT_TRUE(found);

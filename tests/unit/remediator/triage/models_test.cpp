@@ -1,4 +1,4 @@
-// How the models are asked: one server of the tests for OpenAI's way, a script for Bedrock's.
+// The requests to the models: a test server for OpenAI's API, a script for Bedrock's.
 #include <gmock/gmock.h>
 
 #include "core/aws/client.h"
@@ -91,7 +91,7 @@ TEST_F(ModelsTest, OpenAiThatIsNotThereIsAnError) {
   EXPECT_FALSE(ask(rules));
 }
 
-// That a path is escaped twice in what is signed is held by botocore's vectors (signer_test).
+// botocore's vectors (signer_test) cover the double escape of a path in the signature.
 TEST_F(ModelsTest, BedrockIsSignedForThePathOfTheModelWithItsColonEscapedTwice) {
   script_.then(kube::answer(200, "{}"));
 

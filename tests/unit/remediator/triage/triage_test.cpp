@@ -40,7 +40,7 @@ class TriageTest : public ::testing::Test {
     triage_.offer({.node = node, .text = text, .at = clock_.wall()});
   }
   std::uint64_t number_of(TriageOutcome outcome) const { return triage_.tally().lines.at(outcome); }
-  // Offers a line and waits until something has become of it.
+  // Offers a line and waits for its outcome.
   void take_in(const std::string& text, const std::string& node = "gpu-01") {
     const auto ended = [this] {
       std::uint64_t sum = 0;

@@ -1,5 +1,5 @@
-// The formats of now beside those of the version before: an upgrade, a rollback and replicas of
-// both versions side by side read what the other has written.
+// The current formats beside those of the earlier version: in an upgrade, a rollback and with
+// replicas of both versions side by side, each version reads what the other has written.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -30,8 +30,8 @@ using ::testing::Not;
 void compare(const Json& before, const Json& now, const std::string& path,
              std::vector<std::string>& faults);
 
-// All properties of before are there still; a new one is optional, because `required` is compared
-// as any other keyword.
+// All earlier properties must still exist. A new one is optional, because `required` is compared
+// like any other keyword.
 void compare_properties(const Json& before, const Json& now, const std::string& path,
                         std::vector<std::string>& faults) {
   for (const auto& [name, schema] : before.items()) {
@@ -70,8 +70,8 @@ std::vector<std::string> differences(const Json& before, const Json& now) {
   return faults;
 }
 
-// A word of an enum too many, a limit that is wider: after a rollback the API server would refuse
-// what stands there. The step out-of-service is one: docs/silent.md says what to do before.
+// An enum with a new word, or a wider limit, is a difference: after a rollback the API server would
+// refuse objects that exist. The step out-of-service is one: docs/silent.md says what to do first.
 TEST(FormatsOfNow, AddOptionalFieldsToTheCrdAndChangeNothingElse) {
   const Json now = definition_in(GPUWARD_SOURCE_DIR "/manifests/crd.yaml");
   const Json before = definition_in(kVersionBefore + "crd.yaml");
@@ -102,7 +102,7 @@ TEST(FormatsOfNow, AreComparedToTheLastKeyword) {
   EXPECT_THAT(differences(before, now), ElementsAre(".a is gone"));
 }
 
-// The rules of its reader, with their words written out.
+// The rules of the earlier reader, with their words written out.
 std::vector<std::regex> lines_before() {
   const std::array<std::pair<std::string, std::string>, 4> words = {
       {{"TIME", R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z)"},
@@ -147,7 +147,7 @@ Ledger with_all_entries() {
   return ledger;
 }
 
-// A rollback brings the version before back with its own policy.
+// A rollback restores the earlier version with its own policy.
 TEST(PolicyOfTheVersionBefore, MeansTheSameAndSaysWhatItsKeysAreCalledNow) {
   const auto text = read_file(kVersionBefore + "policy.yaml");
   ASSERT_TRUE(text);

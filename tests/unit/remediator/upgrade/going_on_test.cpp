@@ -1,6 +1,6 @@
-// The code of now on what the version before has left behind, and beside it: it goes on where that
-// stood, and repeats and loses nothing. `written_before` is a replica of the version before that
-// has the last word on each object.
+// The current code on the state that the earlier version left, and beside a replica of it: it
+// continues from there, and neither repeats nor loses anything. `written_before` plays a replica of
+// the earlier version that writes each object last.
 #include <string>
 #include <vector>
 
@@ -35,14 +35,14 @@ const std::vector<std::string> kAll = {"opened",
                                        "released",
                                        "cancelled-while-rebooting"};
 
-// However many digits its second has.
+// Compares times with any number of digits.
 bool is_same_time(const Json& one, const Json& other) {
   if (!one.is_string() || !other.is_string()) return false;
   const auto time = parse_rfc3339(one.get<std::string>());
   return time && time == parse_rfc3339(other.get<std::string>());
 }
 
-// What is in the one and not, or otherwise, in the other.
+// Adds each value of `before` that `now` lacks or changes.
 void add_lost(const Json& before, const Json& now, const std::string& path,
               std::vector<std::string>& lost) {
   if (before.is_object() && now.is_object()) {
@@ -143,7 +143,7 @@ class GoingOn : public ClusterTest {
     policy_.set(policy);
   }
 
-  // The cluster as it was there, but for what the API server gives anew.
+  // Restores the cluster of the recorded state, except for fields that the API server sets itself.
   void leave_behind(const std::string& name) {
     Json all = left_behind(name);
     clock_.advance(*parse_rfc3339(string_at(all, "at")) - clock_.wall());
@@ -164,7 +164,7 @@ class GoingOn : public ClusterTest {
     for (const auto& [step, script] : steps_) EXPECT_EQ(script.begun, 0) << to_string(step);
   }
 
-  // A replica of the version before has written spec and status since.
+  // A replica of the earlier version has written spec and status since.
   void written_before() {
     for (const Remediation& seen : remediations()) {
       const std::string path = remediation_collection() + "/" + seen.name;
@@ -226,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(Upgrade, UnderWay,
                                            Standing{"testing", Step::kNcclPairs}),
                          name_of);
 
-// Whether it was called is not known: that is for the step itself to find out.
+// The call may or may not have been made: the step itself has to find out.
 class Intended : public GoingOn, public ::testing::WithParamInterface<Standing> {};
 
 TEST_P(Intended, GoesOnWithThatStepAndNoOther) {
@@ -302,7 +302,7 @@ TEST_F(GoingOn, RepeatsNoStepThatFailedBeforeTheEscalation) {
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
 }
 
-// The last word on every object is always the other's, who drops what it does not know.
+// The earlier version always writes each object last, and drops fields that it does not know.
 TEST_F(GoingOn, BesideAReplicaOfTheVersionBeforeRepeatsAndLosesNothing) {
   add_node("gpu-01");
   kube_.backdate("/api/v1/nodes/gpu-01", minutes(60));

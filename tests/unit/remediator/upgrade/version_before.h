@@ -1,5 +1,5 @@
-// What the version before has left behind (tests/testdata/upgrade), and how it writes: of a status
-// that it replaces, and of the alerts, only what its CRD knows is left. Used by the tests of
+// The state that the earlier version left (tests/testdata/upgrade), and its way of writing: it
+// keeps only those fields of a status and of alerts that its CRD knows. Used by the tests of
 // upgrade/.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace gpuward::remediator {
 
 inline const std::string kVersionBefore = GPUWARD_SOURCE_DIR "/tests/testdata/upgrade/24322db/";
 
-// {at, node, remediation, ledger} as they were there.
+// {at, node, remediation, ledger} as they were at that moment.
 inline Json left_behind(const std::string& name) {
   const auto text = read_file(kVersionBefore + name + ".json");
   auto json = text ? parse_json(*text) : std::unexpected(text.error());
@@ -39,7 +39,7 @@ inline const Json& schema_before() {
   return kSchema;
 }
 
-// The object as the version before would put it back.
+// The object as the earlier version would write it back.
 inline Json as_written_before(Json object) {
   fakes::prune(object, schema_before());
   return object;

@@ -1,4 +1,4 @@
-// The pages as they are served, of what the view knows and the fake API server answers.
+// The pages as the server sends them, from the view and the answers of the fake API server.
 #include "remediator/web/site.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class SiteTest : public ClusterTest {
     one.status.phase = Phase::kQuarantined;
     return one;
   }
-  // As an exporter writes it: the label, and the condition that it repeats every five minutes.
+  // Writes the exporter's result: the label, and the condition that it repeats every five minutes.
   void report(const std::string& node, const char* severity) {
     const bool is_broken = std::string_view(severity) != "PASS";
     Json labels{{"gpuward.dev/status", is_broken ? "fail" : "pass"},
@@ -192,7 +192,7 @@ TEST_F(SiteTest, ShowsABrokenNodeWithoutAnyRemediation) {
                                HasSubstr("<dt>unhealthy: reset</dt><dd>1</dd>")));
 }
 
-// As long as the exporter says nothing else: without labels the alerts are all that is known.
+// Without labels of the exporter, the alerts are all that gpuward knows.
 TEST_F(SiteTest, CountsTheAlertsThatFiredAtTheCancel) {
   put(cancelled("gpu-01"));
   EXPECT_THAT(page("/"), HasSubstr("<dt>unhealthy: reboot</dt><dd>1</dd>"));
@@ -363,7 +363,7 @@ TEST_F(SiteTest, ChangesNothing) {
   EXPECT_EQ(writes(), 0U);
 }
 
-// However many look.
+// The number of readers does not matter.
 TEST_F(SiteTest, AsksTheApiServerAtMostEachTwoSeconds) {
   kube_.clear_requests();
   for (int i = 0; i < 5; ++i) (void)page("/");
