@@ -9,7 +9,7 @@
 namespace gpuward::fakes {
 namespace {
 
-// What differs between any two servers, or is of no interest to a client of ours.
+// Removes fields that differ between any two servers, or that no client of gpuward uses.
 void equalise_metadata(Json& metadata) {
   metadata.erase("managedFields");
   for (const char* key : {"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp"}) {

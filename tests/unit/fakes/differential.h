@@ -1,5 +1,5 @@
-// The same requests to two API servers, and what differs in the answers once uids, revisions and
-// times are made equal. The cases are in differential_*_cases.cpp.
+// Sends the same requests to two API servers, and compares the answers with equal uids, revisions
+// and times. The cases are in differential_*_cases.cpp.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace gpuward::fakes {
 
-// How much of a body has to be the same.
+// The part of a body that has to be the same.
 enum class Compare {
   kAll,      // the whole object
   kOutcome,  // status code, and of a Status its reason, message and details
-  kCode,     // status code and reason: the words are of a library that the fake does not have
+  kCode,     // status code and reason: the message is of a library that the fake does not have
 };
 
 struct Step {
@@ -27,14 +27,14 @@ struct Step {
   Compare compare = Compare::kAll;
 };
 
-// Sends a request and gives the answer; path begins with '/'.
+// Sends a request and returns the answer; path begins with '/'.
 using Send = std::function<http::ClientResponse(const Step&)>;
 
-// Runs steps against one server, remembering what ${...} stand for.
+// Runs steps against one server, and remembers the values of ${...}.
 class Player {
  public:
   explicit Player(Send send) : send_(std::move(send)) {}
-  // "409 {...}" with uids and the like made equal.
+  // Returns "409 {...}" with equal values for uids and the like.
   [[nodiscard]] std::string play(Step step);
 
  private:

@@ -1,4 +1,4 @@
-// The words that the differential cases are written in.
+// The helpers with which the differential cases are written.
 #pragma once
 
 #include <string>

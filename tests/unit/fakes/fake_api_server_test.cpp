@@ -59,7 +59,7 @@ TEST_F(FakeApiServerTest, CarriesSixtyFourWatchesAtOnce) {
       });
     });
   }
-  // Each has had its first bookmark: the watch runs.
+  // Each watch has had its first bookmark, so it runs.
   ASSERT_TRUE(support::wait_until([&] { return open == kWatches; }, "all watches run"));
 
   for (std::size_t i = 0; i < kNodes; ++i) {

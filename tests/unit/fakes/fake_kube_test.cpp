@@ -1,5 +1,5 @@
-// What the fake does beyond answering like a real server: pages, watches, faults, its log. (Its
-// answers are held to the real ones in fake_matches_real_test.cpp and in tests/contract.)
+// The features that the fake has beyond those of a real server: pages, watches, faults, its log.
+// (fake_matches_real_test.cpp and tests/contract compare its answers to the real ones.)
 #include "tests/fakes/fake_kube.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// The fake against a real kube-apiserver, request by request: what it got wrong would be what our
-// own tests believe.
+// The fake against a real kube-apiserver, request by request: the other tests would believe any
+// wrong answer of the fake.
 #include <gtest/gtest.h>
 
 #include <memory>

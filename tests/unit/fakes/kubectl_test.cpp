@@ -1,4 +1,4 @@
-// The fake as kubectl sees it: the program that people will hold it to.
+// The fake as kubectl sees it, the program that operators compare it to.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What plays IAM in the tests refuses where a statement does not match, and reads no policy that it
+// The IAM of the tests refuses a request that no statement matches, and rejects a policy that it
 // does not understand.
 #include "tests/support/iam_policy.h"
 

@@ -1,4 +1,4 @@
-// Where the real parts are taken from, and what a missing one means.
+// The places of the real Kubernetes programs, and the handling of a missing one.
 #include "tests/support/kubernetes_parts.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ std::filesystem::path program_in(const TempDir& folder, const std::string& name)
   return path;
 }
 
-// In the folder of the version that tests/controlplane/go.mod names.
+// The path in the folder of the version that tests/controlplane/go.mod names.
 std::string pinned(const std::string& program) {
   return "kubernetes-" + version_of(kKubernetes) + "/" + program;
 }

@@ -1,4 +1,4 @@
-// What plays AWS in the tests refuses what AWS refuses.
+// The AWS of the tests refuses the requests that AWS refuses.
 #include "tests/support/moto.h"
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ TEST(Answer, OfEc2IsRead) {
             "'disableApiTermination' instance attribute and try again.");
 }
 
-// It is of the policies, and another one each time.
+// It describes the policies, and AWS encodes it differently each time.
 TEST(Answer, LeavesOutTheEncodedFailureMessage) {
   const auto failure = read_failure(
       answered(403,

@@ -158,7 +158,7 @@ TEST_F(AwsClientTest, AWrongSignatureAtTheRightTimeIsNotRepeated) {
   EXPECT_EQ(http.requests.size(), 2U);
 }
 
-// EC2 says RequestExpired where others say ExpiredToken, and AuthFailure of a key that was deleted.
+// EC2 says RequestExpired for ExpiredToken of other services, and AuthFailure for a deleted key.
 TEST_F(AwsClientTest, KeysThatAwsDoesNotTakeAreLookedUpAgain) {
   const support::TempDir folder;
   const auto write = [&](const std::string& id) {
@@ -222,8 +222,8 @@ TEST(AwsClient, WithoutKeysOrRegionNothingIsSent) {
   EXPECT_TRUE(http.requests.empty());
 }
 
-// kInvalid says that AWS never accepts this request: a sink drops its event then, and a step
-// continues with a worse one.
+// kInvalid means that AWS never accepts this request: a sink then drops its event, and a step
+// continues with a more disruptive one.
 TEST(AwsClient, AFaultBeforeTheAnswerIsNeverOneOfTheRequest) {
   const support::TempDir folder;
   const std::string broken = folder.write("config", "no section\n").string();

@@ -16,7 +16,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Each look gives keys named after its number that live for `life`.
+// Each look gives keys named after its number. They live for `life`.
 class KeyRingTest : public ::testing::Test {
  protected:
   Result<AwsKeys> fetch() {

@@ -85,7 +85,7 @@ TEST_F(S3Test, AnotherRegionIsNotFollowedButNamed) {
   EXPECT_EQ(http.requests.size(), 1U);
 }
 
-// moto checks signature and right.
+// moto checks the signature and the right.
 class S3OnMoto : public support::OnMoto<> {
  protected:
   static Status put(std::map<std::string, std::string> variables, const S3Place& place,

@@ -1,4 +1,4 @@
-// What --help and completion say about the real command lines of both programs.
+// --help and completion of the real command lines of both programs.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -23,7 +23,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using Words = std::vector<std::string>;
 
-// The exit code where the words ask for nothing more or are wrong.
+// Returns the exit code if the program has nothing more to do or the words are wrong.
 using Parse = std::function<std::optional<int>(const Words&)>;
 
 template <typename Flags>
@@ -61,7 +61,7 @@ Words words_of(const std::string& line) {
   return words;
 }
 
-// What the program prints, given `path` and then `more`.
+// Returns the output of the program for the words `path` and then `more`.
 std::string said_by(const Program& program, const std::string& path, const std::string& more) {
   ::testing::internal::CaptureStdout();
   const auto exit_code = program.parse(words_of(program.name + " " + path + " " + more));
@@ -87,7 +87,7 @@ Words section_of(const std::string& help, const std::string& title) {
   return lines;
 }
 
-// Those of all groups.
+// The commands of all groups.
 Words commands_in(const std::string& help) {
   std::istringstream in(help);
   Words commands;
@@ -112,7 +112,8 @@ void walk(const Program& program, const std::string& path,
   for (const std::string& command : commands_in(help)) walk(program, path + " " + command, look);
 }
 
-// Of `source <(program completion bash)` and `program ... < file`: what the program itself gets.
+// Returns the words of the program itself in `source <(program completion bash)` and in `program
+// ... < file`.
 Words command_in(const Program& program, const std::string& line) {
   const auto from = line.find(program.name + " ");
   if (from == std::string::npos) return {};
@@ -136,7 +137,7 @@ TEST(Help, EndsWithExamplesThatTheProgramUnderstands) {
   }
 }
 
-// What bash would offer behind `line`, whose last word is the one at the cursor.
+// The words that bash would offer for `line`, whose last word is the one at the cursor.
 Words offered(const Program& program, const Words& line, const std::string& shell = "bash",
               const std::string& before = "") {
   std::string script = before + "complete() { :; }\nautoload() { :; }\nbashcompinit() { :; }\n";
@@ -208,7 +209,7 @@ TEST(Completion, IsTheSameInZshOnceItsOwnIsLoaded) {
 
 TEST(Completion, OffersTheNodesThatTheProgramLists) {
   const Program& ctl = programs()[2];
-  // The program itself, as the script calls it.
+  // Stands in for the program that the script calls.
   const std::string listed =
       "gpuwardctl() { [[ \"$*\" == 'list --all -o nodes --context prod' ]] && echo gpu-01 gpu-02; "
       "}\n";
@@ -250,7 +251,7 @@ TEST(Completion, IsAFishScriptThatFishUnderstands) {
             HasSubstr("-l output -s o -x -a 'table wide json yaml name nodes'")));
 }
 
-// What the program says of wrong words.
+// Returns the program's error for wrong words.
 std::string refused(const Program& program, const std::string& words) {
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(program.parse(words_of(program.name + " " + words)), 2) << words;
@@ -290,7 +291,7 @@ TEST(WrongWords, AreRefusedInOneWayByAllPrograms) {
             "error: --for: must be at most 366d\nsee 'gpuwardctl exclude --help'\n");
 }
 
-// A variable that is unset, as in `--kubeconfig=$KUBECONFIG`; the next word is no value of it.
+// The variable of `--kubeconfig=$KUBECONFIG` may be unset. The next word is not the flag's value.
 TEST(WrongWords, IsAFlagWithoutAValue) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(programs()[2].parse({"gpuwardctl", "list", "--kubeconfig=", "-o", "json"}), 2);

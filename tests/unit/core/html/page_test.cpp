@@ -41,7 +41,7 @@ TEST(Page, IsWholeWithoutScripts) {
                     HasSubstr("<a class=\"skip\" href=\"#main\">")));
 }
 
-// It may be served below any path, by a proxy.
+// A proxy may serve it below any path.
 TEST(Page, LinksRelativeToItself) {
   EXPECT_THAT(*answer({}, some_page(), kNow).body,
               AllOf(HasSubstr("href=\"../page.css\""), HasSubstr("src=\"../page.js\""),

@@ -17,7 +17,7 @@ TEST(Parts, TellSeveritiesApartByShapeWordAndColour) {
   EXPECT_THAT(severity_mark("monitor").html(), HasSubstr("● monitor"));
 }
 
-// On a phone the heads are beside each value.
+// On a phone the page shows the heads beside each value.
 TEST(Parts, ATableNamesItsColumnsInEachCell) {
   EXPECT_THAT(table({{"Node"}, {"Since", true}}, {{"gpu-1", "3 h"}}).html(),
               AllOf(HasSubstr("<td data-head=\"Node\">gpu-1</td>"),

@@ -1,4 +1,4 @@
-// A server of a test's own on a free port of 127.0.0.1, and routes for it in one line.
+// A test's own server on a free port of 127.0.0.1, and routes for it in one line.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ inline Route get_route(std::string path, std::string body, Access access = Acces
   return {std::move(path), {"GET"}, handler, access, Match::kExact};
 }
 
-// Answers with what it was sent.
+// A route that answers with the body of the request.
 inline Route echo_route(Access access = Access::kOpen) {
   const Handler handler = [](const Request& request) { return Response::text(200, request.body); };
   return {"/echo", {"POST", "PUT", "PATCH"}, handler, access, Match::kExact};

@@ -1,4 +1,4 @@
-// Who we are to an API server that knows its clients by their certificates: from the kubeconfig and
+// The identity of a client that the API server knows by its certificate: from the kubeconfig and
 // from an exec plugin, over a real TLS connection.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace gpuward::kube {
 namespace {
 
-// Answers with the subject of the certificate that it was shown.
+// A server that answers with the subject of the client's certificate.
 class ClientCertificateTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -37,7 +37,7 @@ class ClientCertificateTest : public ::testing::Test {
   [[nodiscard]] std::string url() const {
     return "https://127.0.0.1:" + std::to_string(server->ports().front());
   }
-  // The subject that the server saw, or why there was none.
+  // Returns the subject that the server saw, or why there was none.
   [[nodiscard]] static std::string subject(http::Client& client, const std::string& server_url) {
     http::ClientRequest request;
     request.url = server_url + "/whoami";
@@ -58,7 +58,7 @@ class ClientCertificateTest : public ::testing::Test {
     const auto credentials = make_credentials(*config, clock);
     return subject(*make_http_client(*config, *credentials), config->server);
   }
-  // A plugin that hands out a certificate for this user until `end`.
+  // Writes a plugin that gives a certificate for this user, valid until `end`.
   void hand_out(const PluginScript& script, const std::string& user, const std::string& end) const {
     const auto issued = authority.issue_client(user);
     const Json status = {{"clientCertificateData", issued.certificate_pem},

@@ -77,7 +77,7 @@ TEST(Errors, ABudgetThatSaysNotNowIsNoOverload) {
   EXPECT_EQ(error.retry_after, std::chrono::seconds(10));
 }
 
-// As KubeVirt's answers an eviction; with a reason as other webhooks give it.
+// KubeVirt's webhook denies an eviction like this. Other webhooks add a reason.
 TEST(Errors, AWebhookThatDeniesWith429IsNoOverload) {
   for (const char* reason : {"", "TooManyRequests"}) {
     const Json status = {

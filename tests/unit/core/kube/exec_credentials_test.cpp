@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// The plugin counts its runs; its token is the number of the run.
+// The plugin counts its runs. Its token is the number of the run.
 class ExecCredentialsTest : public ::testing::Test {
  protected:
   void answer_with(const std::string& more) {
@@ -71,11 +71,11 @@ TEST_F(ExecCredentialsTest, AreRenewedAfterARejection) {
   answer_with("");
   EXPECT_EQ(credentials.authorization(), "Bearer 1");
   clock.advance(seconds(10));
-  credentials.reject("Bearer 0");  // of another time
+  credentials.reject("Bearer 0");  // an older token
   EXPECT_EQ(credentials.authorization(), "Bearer 1");
   credentials.reject("Bearer 1");
   EXPECT_EQ(credentials.authorization(), "Bearer 2");
-  credentials.reject("Bearer 2");  // so young that the plugin would give it again
+  credentials.reject("Bearer 2");  // so new that the plugin would return it again
   EXPECT_EQ(credentials.authorization(), "Bearer 2");
 }
 

@@ -1,5 +1,5 @@
-// The client against a server on which things go wrong on purpose: what matters is what the server
-// holds in the end.
+// The client against a server with deliberate faults. The tests check the final state of the
+// server.
 #include <gtest/gtest.h>
 
 #include <mutex>
@@ -166,10 +166,10 @@ TEST_F(FaultsTest, ATokenThatWasRotatedIsReadAgainAfterA401) {
   EXPECT_TRUE(rotating.get_node("n1"));
 }
 
-// What an informer on a thread of its own has seen of nodes.
+// Records the nodes that an informer on its own thread has seen.
 class InformerFaultsTest : public FaultsTest {
  protected:
-  // At its first event; the list before it goes well.
+  // Ends the first watch at its first event. The list before it succeeds.
   void end_first_watch(FaultKind kind) {
     Fault fault;
     fault.kind = kind;

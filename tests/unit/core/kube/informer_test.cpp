@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Runs until the script's end, which the informer meets as kInternal.
+// Runs until the script's end, which the informer sees as kInternal.
 class InformerTest : public ApiTest {
  protected:
   void run() {
@@ -55,7 +55,7 @@ class InformerTest : public ApiTest {
   std::vector<std::string> seen;
   std::vector<ErrorKind> errors;
   int heard = 0;
-  ObjectVersions written;  // by ourselves
+  ObjectVersions written;  // by this process
   std::set<std::string> listed;
   std::string listed_version;
   std::vector<std::string> went_back;
@@ -166,7 +166,8 @@ TEST_F(InformerTest, NoticesAnObjectThatIsOlderThanItWas) {
               ElementsAre("in /api/v1/nodes, a went from resourceVersion 12 back to 11"));
 }
 
-// Somebody may have restored the store meanwhile, and it have come past the version to watch from.
+// An operator may have restored the store meanwhile, and it may have passed the version from which
+// the informer watches.
 TEST_F(InformerTest, ListsAgainAfterMoreThan30SecondsOfSilence) {
   client.while_streaming = [this] { clock.advance(std::chrono::seconds(31)); };
   client.then(listing(object("a", "1")));
@@ -176,7 +177,7 @@ TEST_F(InformerTest, ListsAgainAfterMoreThan30SecondsOfSilence) {
   EXPECT_THAT(seen, ElementsAre("+a@1", "synced", "+b@20", "-a", "synced"));
 }
 
-// A restored store has to come to that version again before it has anything to tell from there.
+// A restored store has to reach that version again before it sends events after it.
 TEST_F(InformerTest, AsksWhereTheStoreStandsAfterAWatchWithoutAWord) {
   client.while_streaming = [this] { clock.advance(std::chrono::seconds(15)); };
   client.then(listing(object("a", "1")));

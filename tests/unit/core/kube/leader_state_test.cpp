@@ -38,13 +38,13 @@ class LeaderStateTest : public ::testing::Test {
   std::optional<LeaseRequest> look(const Lease& lease, Clock::Steady at) {
     return state.take(kRead, lease, moment_at(at));
   }
-  // As the server answers a write that it did.
+  // Returns the server's answer to a write that it applied.
   static Lease done(const LeaseRequest& write, const std::string& version = "8") {
     Lease lease = write.lease;
     lease.meta.resource_version = version;
     return lease;
   }
-  // Takes the lease that nobody has.
+  // Takes the lease, which has no holder.
   Lease lead(Clock::Steady at) {
     Lease free = version_of_peer();
     free.holder.clear();
@@ -105,7 +105,7 @@ TEST_F(LeaderStateTest, CountsFromWhenAnAnswerHadComeUntilWhenTheNextWasAsked) {
   EXPECT_TRUE(state.take(kRead, version_of_peer(), moment_at(kStart + seconds(19))));
 }
 
-// The holder's wall clock has jumped back to where it was.
+// The holder's wall clock has jumped back.
 TEST_F(LeaderStateTest, ARenewalIsOneWhateverItsTimeSays) {
   EXPECT_FALSE(look(version_of_peer("1"), kStart));
   EXPECT_FALSE(look(version_of_peer("2"), kStart + seconds(14)));
@@ -170,7 +170,7 @@ TEST_F(LeaderStateTest, AFailedRenewalKeepsTheDeadlineOfTheLastOne) {
   EXPECT_FALSE(leads(kStart + seconds(10)));
 }
 
-// The API server answers 200 and keeps the version where the new object is the old one.
+// If the new object equals the old one, the API server answers 200 and keeps the version.
 TEST_F(LeaderStateTest, AWriteThatChangedNothingIsNoRenewal) {
   const Lease mine = lead(kStart);
   EXPECT_FALSE(state.take(state.begin(kWall), mine, moment_at(kStart + seconds(5))));
@@ -209,8 +209,8 @@ TEST_F(LeaderStateTest, FindsItsOwnRenewalWhoseAnswerWasLost) {
   EXPECT_TRUE(leads(kStart + seconds(11)));
 }
 
-// From a backup that was restored: another replica leads by a lease that is no more, and does not
-// know it yet.
+// The lease is from a restored backup: another replica leads by a lease that no longer exists, and
+// does not know it yet.
 TEST_F(LeaderStateTest, WaitsForTheEndOfALeaseThatBearsItsNameAndThatItHasLostBefore) {
   const Lease mine = lead(kStart);
   EXPECT_FALSE(look(version_of_peer("5"), kStart + seconds(20)));

@@ -1,5 +1,5 @@
-// Candidates for one lease on the fake API server: stepped by hand, so that "at any time" is every
-// step, and as threads on a clock that the test owns.
+// Candidates for one lease on the fake API server: stepped by the test, so that "at any time" is
+// every step, and as threads on a clock that the test advances.
 #include "core/kube/leader.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ LeaderOptions named(const std::string& identity) {
   return {.ns = "default", .name = "leader", .identity = identity, .jitter_seed = 5};
 }
 
-// What all candidates share, and a clock that stands still until it is told to go on.
+// The parts that all candidates share, and a clock that only the test advances.
 class Electorate : public ::testing::Test {
  protected:
   void meet(FaultKind kind, const std::string& method, int times = 1) {
@@ -80,7 +80,7 @@ class CandidatesTest : public Electorate {
     for (const auto& one : all) count += one->candidate.is_leader() ? 1 : 0;
     return count;
   }
-  // As the thread does: a round, then its pause.
+  // Runs a round and then its pause, as the thread does.
   void run_if_due(One& one) {
     if (clock.steady() < one.due) return;
     (void)one.candidate.try_to_lead();
@@ -112,7 +112,7 @@ TEST_F(CandidatesTest, TheOtherTakesOverWhenTheLeaseOfADeadOneIsOver) {
   add("a");
   One& second = add("b");
   run(seconds(20));
-  all.erase(all.begin());  // as by kill -9
+  all.erase(all.begin());  // like kill -9
   run(seconds(12));
   EXPECT_FALSE(second.candidate.is_leader());
   run(seconds(9));
@@ -204,7 +204,7 @@ TEST_F(CandidatesTest, WithoutTheLeaseApiNobodyLeadsAfterTheDeadlineAndSomebodyD
 
 TEST_F(CandidatesTest, OfThoseThatCreateItTogetherOneLeads) {
   for (const char* name : {"a", "b", "c"}) add(name);
-  // All have seen that there is none before any of them has created one.
+  // All of them find no lease before any of them creates one.
   std::vector<LeaderState> states;
   for (const char* name : {"a", "b", "c"}) states.emplace_back("default", "leader", name);
   const LeaseMoment now{clock.steady(), clock.steady(), clock.wall()};
@@ -238,8 +238,8 @@ TEST_F(CandidatesTest, ALeaseThatCannotBeCreatedIsSaid) {
   EXPECT_FALSE(only.candidate.is_leader());
 }
 
-// Three candidates that die, sleep and come back, on a server that fails, from many seeds: run()
-// looks at each step that one leads at most.
+// Three candidates that die, sleep and come back, on a server that fails, from many seeds. run()
+// checks at each step that at most one leads.
 TEST_F(CandidatesTest, NeverDoTwoLeadWhateverGoesWrong) {
   constexpr std::array kFaults{FaultKind::kDropBefore, FaultKind::kDropAfter, FaultKind::kConflict,
                                FaultKind::kUnavailable, FaultKind::kOverloaded};
@@ -274,7 +274,7 @@ TEST_F(CandidatesTest, NeverDoTwoLeadWhateverGoesWrong) {
   EXPECT_GT(led, 500U);
 }
 
-// An election with an Api of its own, and what it told.
+// An election with its own Api, and the changes that it reported.
 struct Replica {
   Replica(const std::string& name, fakes::InProcessClient& http, Credentials& credentials,
           Clock& clock)
@@ -307,7 +307,7 @@ class ElectionTest : public Electorate {
   std::unique_ptr<Replica> start(const std::string& name) {
     return std::make_unique<Replica>(name, http, credentials, clock);
   }
-  // Lets time go by in small steps until it has happened.
+  // Advances the clock in small steps until the condition holds.
   template <typename Condition>
   ::testing::AssertionResult happens(const Condition& condition, const std::string& what) {
     return wait_until(

@@ -5,7 +5,7 @@ namespace {
 
 class NodesTest : public ApiTest {
  protected:
-  // A first page, then its token is too old, then all in one piece.
+  // The server sends a first page, then finds its token too old, then sends the whole list.
   void list_expires_half_way() {
     client.then(
         answer(200, R"({"metadata":{"continue":"t"},"items":[{"metadata":{"name":"old"}}]})"));

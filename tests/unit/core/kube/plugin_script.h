@@ -1,5 +1,5 @@
-// An exec plugin as a shell script in a folder of the test, which can change it while it runs.
-// Used by the tests of exec plugins.
+// An exec plugin as a shell script in a folder of the test, which can change it while it runs. Used
+// by the tests of exec plugins.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// An http::Client that answers from a list and remembers what it was asked. Used by the unit tests
-// of core/kube and core/aws.
+// An http::Client that answers from a list and records the requests. Used by the unit tests of
+// core/kube and core/aws.
 #pragma once
 
 #include <deque>
@@ -39,7 +39,7 @@ class ScriptedClient final : public http::Client {
     return next();
   }
 
-  // A 2xx body goes out in pieces of three bytes, so that lines never come whole.
+  // Sends a 2xx body in pieces of three bytes, so that lines never come whole.
   Result<http::ClientResponse> stream(
       const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token /*stop*/,
       const std::function<bool(std::string_view)>& on_bytes) override {
@@ -65,7 +65,7 @@ class ScriptedClient final : public http::Client {
 
   std::vector<http::ClientRequest> requests;
   std::chrono::milliseconds longest_silence{0};  // of the last stream
-  std::function<void()> while_streaming;         // before its answer
+  std::function<void()> while_streaming;         // called before its answer
 
  private:
   Result<http::ClientResponse> next() {

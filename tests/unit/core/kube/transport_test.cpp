@@ -126,7 +126,7 @@ TEST_F(TransportTest, A401ThatNoTokenHealsIsNotRepeated) {
   EXPECT_EQ(node.error().kind, ErrorKind::kUnauthenticated);
   EXPECT_EQ(client.requests.size(), 2U);
   client.then(failure(401, "Unauthorized"));
-  EXPECT_FALSE(api.get_node("n1"));  // the token is still "two": nothing else to try
+  EXPECT_FALSE(api.get_node("n1"));  // the token is still "two": no other token to try
   EXPECT_EQ(client.requests.size(), 3U);
 }
 

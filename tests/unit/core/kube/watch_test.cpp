@@ -31,7 +31,8 @@ TEST_F(WatchTest, AsksForBookmarksAndAnEnd) {
   EXPECT_LE(asked, 20);
 }
 
-// The server would have ended it by then; half a minute is what steps may rest on.
+// The server would have ended the watch by that time. Steps may rely on a view of at most half a
+// minute.
 TEST_F(WatchTest, TakesALongerSilenceThanItsTimeForADeadConnection) {
   client.then(answer(200, ""));
   ASSERT_TRUE(watch());

@@ -1,5 +1,5 @@
-// Ending a child with all that it started: an outer time-out of the replaced suite left the
-// diagnostic running.
+// The end of a child with all processes that it started: an outer time-out of the replaced suite
+// left the diagnostic running.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ using support::is_gone;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Runs a shell script on a thread of its own while the test owns time.
+// Runs a shell script on its own thread while the test advances the clock.
 class ChildGroupTest : public ::testing::Test {
  protected:
   void start(const std::string& script, milliseconds grace = milliseconds{0}) {
@@ -90,7 +90,7 @@ TEST_F(ChildGroupTest, IsAskedToEndBeforeItIsKilled) {
       seconds(10));
   const auto group = pids("pids");
   clock_.advance(kTimeout);
-  ASSERT_FALSE(ended());  // without the grace having passed
+  ASSERT_FALSE(ended());  // before the grace has passed
   EXPECT_EQ(ended_->error().kind, ErrorKind::kTimeout);
   EXPECT_EQ(read("asked"), "asked\n");
   for (const pid_t pid : group) EXPECT_TRUE(is_gone(pid)) << pid;

@@ -37,7 +37,7 @@ TEST_F(ChildTest, GivesBothStreamsAndTheExitCode) {
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_EQ(ended->output, "out\n");
   EXPECT_EQ(ended->complaint, "err\n");
-  EXPECT_EQ(ended->exit_code, 205);  // what dcgmi says where a GPU is to be isolated
+  EXPECT_EQ(ended->exit_code, 205);  // dcgmi's code for a GPU to isolate
   EXPECT_EQ(ended->signal, 0);
   EXPECT_EQ(how_it_ended(*ended), "ended with 205");
 }
@@ -49,7 +49,7 @@ TEST_F(ChildTest, ReadsWhatItIsGivenAndNothingIfItIsGivenNothing) {
   EXPECT_EQ(run_child(command, clock)->output, command.input);
 }
 
-// More than a pipe holds, and nobody reads it.
+// The input is larger than a pipe holds, and the child never reads it.
 TEST_F(ChildTest, NeedNotReadWhatItIsGiven) {
   ChildCommand command = shell("exit 4");
   command.input = std::string(200'000, 'x');

@@ -30,7 +30,8 @@ TEST(Log, WritesToStderrAtAndAboveItsLevel) {
     log.warn("shown", {{"node", "a"}});
     log.set_level(LogLevel::kDebug);
     log.debug("now shown");
-    return ::testing::internal::GetCapturedStderr();  // before the log goes: every line is flushed
+    return ::testing::internal::GetCapturedStderr();  // while the log still exists: every line is
+                                                      // flushed
   }();
   const auto lines = lines_of(written);
   ASSERT_EQ(lines.size(), 2U) << written;

@@ -24,7 +24,7 @@ TEST(Signals, CallsBackForEachHangupAndGoesOnWaiting) {
   int hangups = 0;
   ::kill(::getpid(), SIGHUP);
   const int ended_by = signals.wait([&] {
-    // Each reload asks for the next: what is delivered while one runs is not lost.
+    // Each reload sends the next signal. A signal that comes during a reload is not lost.
     ::kill(::getpid(), ++hangups < 3 ? SIGHUP : SIGTERM);
   });
   EXPECT_EQ(ended_by, SIGTERM);

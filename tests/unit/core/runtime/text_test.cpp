@@ -37,11 +37,11 @@ TEST(ToValidUtf8, CutsAtTheBorderOfACharacter) {
 TEST(EscapedLine, IsOneLineThatSteersNoTerminal) {
   EXPECT_EQ(escaped_line("a\n\r\tb\033]0;x\a\x7f\0"sv), R"(a\n\r\tb\u001b]0;x\u0007\u007f\u0000)");
   EXPECT_EQ(escaped_line("\u0080\u009b31m\u009f\u00a0"), "\\u0080\\u009b31m\\u009f\u00a0");
-  EXPECT_EQ(escaped_line("\x9b[m"), "\uFFFD[m");  // CSI to a terminal that knows no UTF-8
+  EXPECT_EQ(escaped_line("\x9b[m"), "\uFFFD[m");  // CSI to a terminal without UTF-8
   EXPECT_EQ(escaped_line("a\\\"b \u00e9 \u20ac \U0001F525"), "a\\\"b \u00e9 \u20ac \U0001F525");
 }
 
-// Each reorders what is read, hides in it, or ends a line for some readers.
+// Each of these reorders the text, hides in it, or ends a line for some readers.
 constexpr std::string_view kFormatCharacters[] = {
     "\u00ad", "\u061c", "\u180e", "\u200b", "\u200e", "\u200f", "\u2028", "\u2029",
     "\u202a", "\u202b", "\u202d", "\u202e", "\u2060", "\u2066", "\u2069", "\ufeff"};
@@ -55,7 +55,7 @@ TEST(EscapedLine, ShowsFormatCharacters) {
   EXPECT_EQ(escaped_line("gpu-\u202e7\u2066x\u2069"), "gpu-\\u202e7\\u2066x\\u2069");
   EXPECT_EQ(escaped_line("\u00ad\u061c\u2028\ufeff"), "\\u00ad\\u061c\\u2028\\ufeff");
   EXPECT_EQ(escaped_lines("a\n\u202eb\n"), "a\n\\u202eb\n");
-  // Their neighbours, which people can see.
+  // Their neighbours, which are visible.
   EXPECT_EQ(escaped_line("\u00ac\u00ae\u2010\u2027\u202f\u2070\u05d0\u0627"),
             "\u00ac\u00ae\u2010\u2027\u202f\u2070\u05d0\u0627");
 }

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using support::wait_until;
 
-// A worker that takes one key; stopped when it goes.
+// A worker that takes one key. Its destructor stops it.
 class Worker {
  public:
   explicit Worker(WorkQueue& queue)
@@ -34,7 +34,7 @@ class Worker {
 
 class WorkQueueTest : public ::testing::Test {
  protected:
-  // For keys that are due.
+  // Takes a key that is due.
   std::string take() { return queue_.take({}).value_or("stopped"); }
   ::testing::AssertionResult asleep(std::size_t workers) {
     return wait_until([&] { return clock_.sleepers() == workers; }, "workers wait for the clock");

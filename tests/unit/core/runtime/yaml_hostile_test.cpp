@@ -1,4 +1,4 @@
-// What a YAML file can do to its reader: bombs, references, bytes that yaml-cpp misreads.
+// Attacks of a YAML file on its reader: bombs, references, bytes that yaml-cpp misreads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

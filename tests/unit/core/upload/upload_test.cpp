@@ -1,4 +1,4 @@
-// To real servers in this process; S3 is tested in tests/unit/core/aws/s3_test.cpp.
+// Uploads to real servers in this process. core/aws/s3_test.cpp covers S3.
 #include "core/upload/upload.h"
 
 #include <gmock/gmock.h>
@@ -111,7 +111,7 @@ TEST_F(UploadTest, SaysWhyAFolderIsNone) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-// As a file system of the network that has gone: whoever opens the file waits.
+// A process that opens this file hangs, as on a network file system that has gone.
 TEST_F(UploadTest, AHangingFolderCostsTheTimeOutAndNoMore) {
   const support::TempDir folder;
   ASSERT_EQ(::mkfifo((folder / "a.tar.gz.partial").c_str(), 0600), 0);

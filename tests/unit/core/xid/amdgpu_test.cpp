@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class AmdStep : public testing::TestWithParam<const char*> {};
 
-// What comes before the line by which the driver gives up: a line with a verdict of its own
+// These lines come before the line by which the driver gives up. A line with its own verdict
 // follows.
 TEST_P(AmdStep, IsNoEvent) { EXPECT_FALSE(parse_record(GetParam())); }
 

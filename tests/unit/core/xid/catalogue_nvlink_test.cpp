@@ -34,7 +34,7 @@ TEST(Nvlink5Verdict, WatchesBitErrors) {
 }
 
 TEST(Nvlink5Verdict, FollowsTheReasonInTheSubCode) {
-  // Reason 100110 (bits 25:20) is the one of Link Fatal that asks for nothing.
+  // Reason 100110 (bits 25:20) is the one of Link Fatal that requires no action.
   EXPECT_EQ(judged_xid("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x026001c6 0x00000000)").severity,
             Severity::kMonitor);
   EXPECT_EQ(judged_xid("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x025001c6 0x00000000)").severity,

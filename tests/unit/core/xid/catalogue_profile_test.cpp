@@ -10,8 +10,8 @@ namespace {
 
 Catalogue seed() { return Catalogue({.profile = Profile::kSeed}); }
 
-// The table of the health check suite that gpuward replaces; what it does not list is MONITOR
-// there.
+// The table of the health check suite that gpuward replaces. A code that it does not list is
+// MONITOR in that suite.
 TEST(SeedProfile, IsTheTableOfTheSuite) {
   const std::map<std::uint32_t, Severity> table{
       {54, Severity::kIsolate}, {79, Severity::kReboot}, {151, Severity::kReboot},

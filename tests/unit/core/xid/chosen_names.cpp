@@ -8,8 +8,7 @@
 namespace gpuward::xid::test {
 namespace {
 
-// As /dev/kmsg does with what cannot be printed, and with backslashes (printk_ringbuffer's
-// readers).
+// Escapes unprintable characters and backslashes as /dev/kmsg does (printk_ringbuffer's readers).
 std::string escaped(std::string_view name) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;

@@ -8,9 +8,9 @@
 
 namespace gpuward::xid::test {
 
-// With {comm} and {file} where the names are.
+// Returns them with {comm} and {file} in the place of the names.
 [[nodiscard]] std::vector<std::string> load_chosen_names();
-// The message that the kernel prints.
+// Returns the message that the kernel prints.
 [[nodiscard]] std::string with_names(std::string_view message, std::string_view comm,
                                      std::string_view file);
 

@@ -1,5 +1,5 @@
-// A process chooses its name and that of its program, and the kernel prints both into records of
-// its own. No choice makes such a record an event of a GPU.
+// A process chooses its name and that of its program, and the kernel prints both into its own
+// records. No choice makes such a record an event of a GPU.
 #include "tests/unit/core/xid/chosen_names.h"
 
 #include <gtest/gtest.h>
@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::size_t kLongestComm = 15, kLongestFile = 255;
 
-// What drivers write: the messages of the corpus, and those that it lacks.
+// Messages of drivers: those of the corpus, and those that it lacks.
 std::set<std::string> messages_of_drivers() {
   std::set<std::string> messages;
   std::set<std::string> kinds;
   for (const auto& line : test::load_corpus()) {
     const std::string message(strip_prefixes(line.text));
     const auto event = parse_message(message);
-    // One of each kind; of Xids, some.
+    // One of each kind, and several Xids.
     if (event && kinds.insert(std::to_string(event->code % 10) + event->label).second)
       messages.insert(message);
   }
@@ -62,7 +62,7 @@ std::vector<std::string> names_from(const std::string& message) {
 
 void expect_no_event(const std::string& record) {
   EXPECT_FALSE(parse_message(record)) << record;
-  // A text log has its own header before each of them.
+  // A text log puts its own header before each record.
   for (const std::string_view header : {"<4>[   12.345678] ", "Nov 18 17:26:39 host kernel: ",
                                         "2024-06-06T10:26:53,958539+08:00 "}) {
     EXPECT_FALSE(parse_record(std::string(header) + record)) << header << record;
@@ -84,7 +84,8 @@ TEST(ChosenNames, MakeNoEventWhateverTheyAre) {
     for (const std::string& name : names_from(message)) {
       const std::string comm = name.substr(0, kLongestComm);
       for (const std::string& one : templates) {
-        // The whole in a file's name; and its beginning in the process's, the rest in the file's.
+        // The whole message is in a file's name. In the second case its beginning is in the
+        // process's name, and the rest in the file's.
         expect_no_event(test::with_names(one, comm, name.substr(0, kLongestFile)));
         expect_no_event(
             test::with_names(one, comm, name.substr(std::min(comm.size(), name.size()))));
@@ -94,8 +95,8 @@ TEST(ChosenNames, MakeNoEventWhateverTheyAre) {
   }
 }
 
-// fs/super.c prints the source of a mount first, which is as long as the mounter likes. The kernel
-// cuts such a message before the words that tell it.
+// fs/super.c prints the source of a mount first, which can be as long as the mounter likes. The
+// kernel cuts such a message before the words that identify it.
 TEST(ChosenNames, OfAMountMakeNoEventHoweverLongTheyAre) {
   constexpr std::size_t kShortestCut = 960, kLongestRecord = 1023;
   for (const std::string_view ending :
@@ -112,7 +113,7 @@ TEST(ChosenNames, OfAMountMakeNoEventHoweverLongTheyAre) {
   }
 }
 
-// The driver's own messages name a process too: all but that name is the driver's.
+// The driver's own messages name a process too. Everything but that name is the driver's text.
 TEST(ChosenNames, ChangeNothingElseOfAnXid) {
   for (const std::string_view message :
        {"13, pid=1, name={comm}, Graphics SM Warp Exception on (GPC 0, TPC 0): Illegal Instruction",

@@ -18,7 +18,7 @@ std::string read_file(const std::string& name) {
   return text.str();
 }
 
-// Commas and quotes stand in the last field alone, which no test reads.
+// Only the last field contains commas and quotes, and no test reads it.
 std::vector<std::string> split(const std::string& line) {
   std::istringstream in(line);
   std::vector<std::string> fields;

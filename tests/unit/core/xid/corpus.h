@@ -1,4 +1,5 @@
-// The real kernel-log lines of tests/testdata/kernel_log and what each is, label by label.
+// The real kernel-log lines of tests/testdata/kernel_log with the expected values of each, label by
+// label.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@ struct LabelledLine {
   std::size_t number = 0;  // 1 and up
   std::string text;
   std::string kind;     // "xid", "fallen_off", "aer", "none", ...
-  std::string code;     // "79", "corrected"; empty where it has none
+  std::string code;     // "79", "corrected"; empty if it has none
   std::string address;  // as printed
   std::string pid;
   std::string process;

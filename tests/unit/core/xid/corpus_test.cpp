@@ -13,7 +13,7 @@ namespace {
 
 using test::LabelledLine;
 
-// The corpus as parse-log reads it: by line, joined. The event of a broken record is that of its
+// Reads the corpus as parse-log does: by line, joined. The event of a broken record is that of its
 // first line.
 std::map<std::size_t, Event> parse_corpus(const std::vector<LabelledLine>& corpus) {
   std::map<std::size_t, Event> events;
@@ -30,7 +30,7 @@ std::string code_of(const Event& event) {
   return numbered ? std::to_string(event.code) : event.label;
 }
 
-// With the domain that the shortest form leaves out.
+// Adds the domain that the shortest form leaves out.
 std::string full_address(const std::string& printed) {
   const auto colons = std::ranges::count(printed, ':');
   return colons == 1 ? "0000:" + printed : printed;
@@ -78,7 +78,7 @@ TEST(Corpus, NoOtherLineIsAnXidOrAnSxid) {
     SCOPED_TRACE(std::to_string(line.number) + ": " + line.text);
     const auto event = events.find(line.number);
     if (event == events.end()) continue;
-    // An invalid context of peer memory is an event of its own kind; the label speaks of Xids.
+    // An invalid context of peer memory is an event of its own kind; the label is about Xids.
     EXPECT_EQ(event->second.kind, Kind::kPeermem);
   }
 }

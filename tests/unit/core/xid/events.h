@@ -11,7 +11,7 @@
 
 namespace gpuward::xid {
 
-// What a record of the kernel log says; a failure where it says nothing.
+// Parses a record of the kernel log; fails the test if it has no event.
 inline Event parsed(std::string_view record) {
   auto event = parse_record(record);
   EXPECT_TRUE(event) << record;
@@ -24,7 +24,7 @@ inline Event xid(std::uint32_t code) {
   return event;
 }
 
-// A line that a driver writes in words, and what it is to be called.
+// A line that a driver writes in words, with the expected kind and label.
 struct LineInWords {
   const char* line;
   Kind kind;

@@ -12,7 +12,7 @@ TEST(HostileRecord, MayBeCutAnywhere) {
   for (const auto& line : test::load_corpus()) {
     for (std::size_t size = 0; size <= line.text.size(); ++size) {
       const std::string exact(line.text.data(),
-                              size);  // a heap block of its own: sanitizers see its end
+                              size);  // in its own heap block: sanitizers see its end
       const auto event = parse_record(exact);
       if (event && event->kind == Kind::kXid) {
         EXPECT_LE(event->code, 99999U);

@@ -1,5 +1,5 @@
-// The kernel log of a busy node is thousands of lines that are not ours: none may cost an
-// allocation.
+// The kernel log of a busy node has thousands of lines that are not about GPUs: none of them may
+// cost an allocation.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -48,13 +48,13 @@ INSTANTIATE_TEST_SUITE_P(
                     "<4>[1.0] <4>", "kern  :warn  : [1.0] kern: warning: "));
 
 TEST_P(Prefix, IsNotThatOfAnotherProgram) {
-  // Of this one nobody can tell.
+  // This prefix is ambiguous.
   const bool is_doubtful = std::string_view(GetParam()) == "2024-06-06 10:26:53 ";
   EXPECT_EQ(is_of_another_program(GetParam() + std::string{kMessage}), is_doubtful);
 }
 
-// As `journalctl -o short-monotonic` writes it: a word of the kernel's own message and a name may
-// look the same, so that only a line that a person pasted is read like this.
+// `journalctl -o short-monotonic` writes it like this. A word of the kernel's own message and a
+// name may look the same, so gpuward reads only a line that an operator pasted like this.
 TEST(FindRecord, ReadsAHostBehindATime) {
   const std::string line = "[    0.000000] gpu-node kernel: " + std::string{kMessage};
   EXPECT_FALSE(parse_record(line));

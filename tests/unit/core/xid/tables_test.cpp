@@ -13,13 +13,13 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t") == std::string_view::npos;
 }
 
-// RESET_GPU
+// For example RESET_GPU.
 bool is_word(std::string_view text) {
   return !text.empty() &&
          text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string_view::npos;
 }
 
-// Whether no two of `rows` have the same key.
+// Returns whether no two of `rows` have the same key.
 template <typename T>
 bool differ_by(std::span<const T> rows, auto key) {
   std::set<decltype(key(rows.front()))> keys;
@@ -36,7 +36,7 @@ void expect_row_is_whole(const Row& row) {
   EXPECT_FALSE(is_blank(row.cleared_why));
 }
 
-// What an action of some severity does has to be able to clear the finding that asked for it.
+// The action of a severity must be able to clear the finding that requires it.
 void expect_clearing_fits(const Row& row) {
   SCOPED_TRACE(row.code);
   if (row.default_severity == Severity::kReset) {

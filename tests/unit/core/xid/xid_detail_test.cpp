@@ -106,7 +106,7 @@ TEST(Nvlink5, MayHaveNoParenthesis) {
   EXPECT_THAT(event.registers, IsEmpty());
 }
 
-// A program chooses its name, 15 bytes of anything: none may change what the driver says behind it.
+// A program chooses its name, 15 bytes of anything. No name may change the driver's text after it.
 TEST(ProcessName, CannotForgeTheRegistersOfXid74) {
   const auto event = detail_of(
       "74, pid=7, name=, on link 1(0x1, NVLink: fatal error detected on link 14(0x10, 0x0)");

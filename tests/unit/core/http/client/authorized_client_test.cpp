@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A server with TLS that says who it takes the caller for.
+// A server with TLS that returns the identity of its caller.
 class AuthorizedClientTest : public ::testing::Test {
  protected:
   TestServer serve(bool wants_certificate = false) {

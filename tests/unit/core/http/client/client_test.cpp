@@ -130,7 +130,8 @@ std::size_t posts_in(const std::string& received) {
   return count;
 }
 
-// curl takes a reused connection that ends without an answer for one that had ended before.
+// If a reused connection ends without an answer, curl assumes that it had ended before, and sends
+// again.
 TEST(Client, SendsOnceIfItHasAConnectionOfItsOwn) {
   for (const auto& [own_connection, sent] : {std::pair(true, 2U), std::pair(false, 3U)}) {
     RawServer server({raw_answer("a")});

@@ -15,7 +15,7 @@ class ClientProxyTest : public ::testing::Test {
   static Result<ClientResponse> get(const std::string& url) {
     return CurlClient().send(get_request(url));
   }
-  // An address of the cloud may not answer.
+  // Uses a short time-out, because an address of the cloud may not answer.
   static void try_to_get(const std::string& url) {
     ClientRequest request = get_request(url);
     request.timeout = std::chrono::milliseconds(2'000);
@@ -32,7 +32,7 @@ TEST_F(ClientProxyTest, IsTakenFromTheEnvironment) {
   EXPECT_TRUE(proxy_.received().starts_with("GET http://192.0.2.1/a HTTP/1.1\r\n"));
 }
 
-// It would ask for its own instance type, and we would use it as ours.
+// The proxy would return its own instance type, and gpuward would use it for this machine.
 TEST_F(ClientProxyTest, IsNeverAskedForWhatTheCloudSaysAboutThisMachine) {
   try_to_get("http://169.254.169.254:1/");
   try_to_get("http://[fd00:ec2::254]:1/");

@@ -1,5 +1,5 @@
-// A server that answers each request with the next of the given texts, right or wrong, and
-// remembers what it was sent. Used by the tests of the client.
+// A server that answers each request with the next of the given texts, valid or not, and records
+// the requests. Used by the tests of the client.
 #pragma once
 
 #include <atomic>

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// `first`, and then nothing until the client has gone.
+// Sends `first`, and then nothing until the client has gone.
 Route endless(const std::string& first) {
   const Handler handler = [first](const Request&) {
     Response response;

@@ -77,7 +77,7 @@ TEST(ClientStream, CollectsTheBodyOfAFailure) {
   EXPECT_FALSE(was_called);
 }
 
-// A refusal is short: one that goes on for ever, however lively, is given up as one that is silent.
+// A refusal is short. The client gives up one that never ends, even if data keeps coming.
 TEST(ClientStream, ARefusalThatDoesNotEndIsATimeout) {
   const TestServer server({stream_route(
       [](BodyWriter& body) { (void)support::poll_until([&] { return !body.write("x"); }); }, 403)});

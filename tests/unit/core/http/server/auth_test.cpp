@@ -1,4 +1,4 @@
-// Routes that ask for a credential.
+// Routes that require a credential.
 #include <crypt.h>
 #include <gtest/gtest.h>
 

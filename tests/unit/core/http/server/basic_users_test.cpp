@@ -77,7 +77,7 @@ TEST(BasicUsers, RemembersAVerifiedPassword) {
   EXPECT_LT(again / 20, first / 5);
 }
 
-// An Alertmanager beside somebody who guesses. How long it waits is not for a unit test.
+// An Alertmanager beside an attacker who guesses. A unit test cannot cover how long it waits.
 TEST(BasicUsers, ARememberedPasswordIsRightBesideGuesses) {
   const support::TempDir folder;
   const auto users = load_users(folder.write("users", "alice:" + hash_of("secret", "$2b$", 8)));

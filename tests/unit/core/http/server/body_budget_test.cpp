@@ -1,4 +1,4 @@
-// Bodies that together are more than the server has room for.
+// Bodies that together exceed the server's room.
 #include "core/http/server/body_budget.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ std::string in_chunks(std::size_t length) {
   return request + "0\r\n\r\n";
 }
 
-// A client that has room for a large body and has not sent it.
+// A client for whose large body the server has reserved room, and that has not sent it.
 class Holder {
  public:
   explicit Holder(int port) : socket_(port) {
@@ -125,7 +125,7 @@ TEST(ServerBodyBudget, ABodyHasItsRoomUntilItsHandlerReturns) {
 
 TEST(ServerBodyBudget, CountsTheBytesOfChunksAsTheyCome) {
   ServerOptions options = narrow();
-  options.limits.max_bodies_bytes += kLarge;  // while a body grows it is there twice
+  options.limits.max_bodies_bytes += kLarge;  // a growing body exists twice
   const TestServer server({echo_route()}, options);
   EXPECT_EQ(raw_exchange(server.port(), in_chunks(kLarge)).body, std::string(kLarge, 'c'));
 

@@ -1,5 +1,5 @@
-// That no credential is compared in a way whose time tells how much of it was right. Time itself
-// cannot be tested on a busy machine, so libcrypto's comparison is replaced by one that counts.
+// The time of a comparison must not reveal how much of a credential was right. A busy machine
+// cannot measure time well enough, so the tests replace libcrypto's comparison by one that counts.
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Bytes that went through the comparison so far.
+// The number of bytes that were compared so far.
 std::atomic<std::size_t>& compared_bytes() {
   static std::atomic<std::size_t> bytes = 0;
   return bytes;
@@ -21,7 +21,7 @@ std::atomic<std::size_t>& compared_bytes() {
 
 }  // namespace
 
-// Takes the place of libcrypto's for the whole program.
+// Replaces libcrypto's function in the whole program.
 extern "C" int CRYPTO_memcmp(const void* left, const void* right, std::size_t length) {
   compared_bytes() += length;
   const auto* a = static_cast<const volatile unsigned char*>(left);
@@ -55,7 +55,7 @@ TEST(ConstantTime, EveryTokenIsComparedWholeWhicheverOneIsShown) {
   }
 }
 
-// An unknown user costs a comparison too, or the time would tell which users there are.
+// An unknown user costs a comparison too. Otherwise the time would reveal which users exist.
 TEST(ConstantTime, APasswordIsComparedWholeAlsoForAnUnknownUser) {
   const support::TempDir folder;
   // "U*U" under bcrypt, from the test vectors of crypt_blowfish.

@@ -1,5 +1,5 @@
-// A server whose workers are all taken. The time-outs here are so long that nothing
-// else frees a worker.
+// A server whose workers are all busy. The time-outs here are so long that nothing else frees a
+// worker.
 #include <crypt.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ std::vector<Route> routes() {
 
 using Sockets = std::vector<std::unique_ptr<RawSocket>>;
 
-// Eight for four workers.
+// Opens eight connections, for four workers.
 Sockets crowd_of(int port, const char* address, std::string_view text) {
   Sockets crowd;
   for (int i = 0; i < 8; ++i) {
@@ -103,8 +103,9 @@ TEST(FullServer, MakesRoomAmongTlsHandshakes) {
   }
 }
 
-// The oldest connection is that of a peer with one. If the test has no processor for long before
-// the others connect, that peer rightly counts as the one with most worker time: then once more.
+// The oldest connection belongs to a peer with only one. If the test gets no processor for a long
+// time before the others connect, that peer rightly counts as the one with most worker time. Then
+// the test tries again.
 TEST(FullServer, SparesThePeerWithFewestConnections) {
   int status = 0;
   const auto once = [&]() -> std::chrono::nanoseconds {
@@ -147,12 +148,12 @@ TEST(FullServer, SparesARequestAtWork) {
   EXPECT_EQ(worker.read_response().body, "done");
 }
 
-// To the server, connections from one port to two addresses of its machine look alike.
+// The server cannot distinguish connections from one port to two addresses of its machine.
 TEST(FullServer, ClosesAConnectionThatItCannotTellFromAnother) {
   ServerOptions options = patient_options();
   options.listen_addresses = {"0.0.0.0:0"};
   const TestServer server(routes(), options);
-  // Another program on this machine may have bound the port of the first one: then the next try.
+  // Another program on this machine may hold the port of the first one. Then the loop tries again.
   std::unique_ptr<RawSocket> first;
   std::unique_ptr<RawSocket> second;
   const bool have_pair = support::poll_until([&] {
@@ -177,7 +178,7 @@ TEST(FullServer, ClosesAConnectionThatItCannotTellFromAnother) {
   EXPECT_TRUE(first->read_all(std::chrono::milliseconds(50)).empty());
 }
 
-// A client that asks without a pause would keep its worker.
+// A client that sends requests without a pause would keep its worker.
 TEST(FullServer, KeepsNoConnectionThatIsNeverIdle) {
   const TestServer server(routes(), patient_options());
   std::atomic<int> answered{0};
@@ -199,7 +200,7 @@ TEST(FullServer, KeepsNoConnectionThatIsNeverIdle) {
   EXPECT_EQ(other.read_response().status, 200);
 }
 
-// An Alertmanager sends its body in pieces, within a second, and a server with the limits of the
+// An Alertmanager sends its body in pieces, within a second. A server with the limits of the
 // programs reads it in spite of the attack.
 TEST(FullServer, ReadsTheBodyOfARequestWithCredentialsInAFlood) {
   const support::TempDir folder;
@@ -236,7 +237,7 @@ std::string request_of(const std::string& credentials) {
          "\r\n\r\n";
 }
 
-// With the limits of the programs, and a hash as htpasswd makes it.
+// Uses the limits of the programs, and a hash as htpasswd makes it.
 TEST(FullServer, AnswersARightPasswordBesideAHundredWrongOnes) {
   const support::TempDir folder;
   ServerOptions options;
@@ -244,7 +245,7 @@ TEST(FullServer, AnswersARightPasswordBesideAHundredWrongOnes) {
   const std::string wrong = request_of("alice:wrong");
   const auto once = [&]() -> std::chrono::nanoseconds {
     const TestServer server({get_route("/private", "x", Access::kAuthenticated)}, options);
-    // The first one says whose passwords are wrong.
+    // The first wrong password marks the peer.
     RawSocket first(server.port(), kOne, kOther);
     first.send(wrong);
     EXPECT_EQ(first.read_response().status, 401);

@@ -95,7 +95,8 @@ TEST(HashQueue, PrefersAPeerWithoutWrongPasswords) {
 
 class FullHashQueue : public ::testing::Test {
  protected:
-  // While a hash is computed, others wait, each from an address of its own: more than have room.
+  // Fills the queue while a hash is computed: `count` peers wait, each from its own address, which
+  // is more than there is room for.
   void fill(int count) {
     for (int i = 0; i < count; ++i) {
       others_.emplace_back([this, i] {
@@ -112,7 +113,7 @@ class FullHashQueue : public ::testing::Test {
   std::vector<std::jthread> others_;
 };
 
-// However many addresses guess for the first time.
+// Any number of addresses may guess for the first time.
 TEST_F(FullHashQueue, KeepsAPlaceForAPeerThatWasRightBefore) {
   EXPECT_EQ(queue_.run("2001:db8:1::1", [] { return true; }), PasswordOutcome::kRight);
   // A mistake since then does not matter.

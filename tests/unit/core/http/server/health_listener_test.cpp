@@ -27,7 +27,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// An address that was added a moment ago is not usable at once.
+// The kernel needs a moment before a new address is usable.
 bool is_usable(const std::string& address) {
   sockaddr_in6 own{};
   own.sin6_family = AF_INET6;
@@ -39,7 +39,7 @@ bool is_usable(const std::string& address) {
 }
 
 // Gives the calling thread, and those that it starts, a network of its own whose loopback has these
-// IPv6 addresses. Why it cannot, if it cannot.
+// IPv6 addresses. Returns why it cannot, or "".
 std::string enter_own_network(const std::vector<std::string>& addresses) {
   if (unshare(CLONE_NEWNET) != 0) return "no network namespace on this machine without root";
   const int control = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -156,7 +156,7 @@ TEST(HealthListener, LetsThePeerWithMostConnectionsLoseItsOldest) {
   }
 }
 
-// A probe comes with its head, and silent connections from as many addresses have waited longer.
+// A probe sends its head at once, and silent connections from as many addresses have waited longer.
 TEST(HealthListener, LetsTheOldestGoIfEachPeerHasOne) {
   HealthOptions options = on_loopback();
   options.max_connections = 2;
@@ -206,7 +206,7 @@ TEST(HealthListener, CountsAnIpv6NetworkAsOnePeer) {
       EXPECT_EQ(one->read_response().status, 200);
     }
   }).join();
-  // It runs on each machine that lets it; only `./dev test --all` insists.
+  // The test runs on each machine that allows it. Only `./dev test --all` requires it.
   if (!why_not.empty() && support::is_left_to(support::Tier::kAll)) GTEST_SKIP() << why_not;
   GPUWARD_REQUIRE(why_not);
 }

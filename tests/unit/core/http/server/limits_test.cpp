@@ -46,7 +46,8 @@ bool is_cut_while_it_trickles(RawSocket& socket) {
       [&] { return !socket.send("x") || socket.is_closed_within(milliseconds(30)); });
 }
 
-// For limits of 300 ms: `attempt` returns once the server has ended the connection.
+// Expects `attempt` to return in time, which it does once the server has ended the connection. For
+// limits of 300 ms.
 template <typename Attempt>
 void expect_end_in_time(const Attempt& attempt) {
   const auto once = [&] {
@@ -188,7 +189,8 @@ TEST(ServerLimits, CutsAClientThatDoesNotReadItsAnswer) {
     RawSocket deaf(server.port());
     deaf.set_small_receive_buffer();
     deaf.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
-    // From another peer: while others wait, connections of the deaf one's peer are cut with it.
+    // The other client must be another peer: while others wait, the server cuts all connections of
+    // the deaf one's peer.
     RawSocket other(server.port(), "127.0.0.1", "127.0.0.2");
     other.send("GET /ok HTTP/1.1\r\nHost: h\r\n\r\n");
     EXPECT_EQ(other.read_response().status, 200);
@@ -291,8 +293,8 @@ TEST(ServerLimits, SendsContinueToWhoWaitsForIt) {
   EXPECT_EQ(socket.read_response().body, "ok");
 }
 
-// What two programs in a row may read differently is refused, and nothing after it is read as a
-// request.
+// The server refuses a request that two programs in a row may read differently, and reads nothing
+// after it as a request.
 class ServerSmuggling : public testing::TestWithParam<const char*> {};
 
 TEST_P(ServerSmuggling, RefusesAndCloses) {

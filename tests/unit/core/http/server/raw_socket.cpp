@@ -43,7 +43,7 @@ int connect_from(const std::string& address, int port, const std::string& own, i
   const int descriptor = socket(target.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  // The port is chosen with the target known, so that it is free for this pair.
+  // The kernel chooses the port after it knows the target, so that it is free for this pair.
   if (own_port == 0) setsockopt(descriptor, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
   bind(descriptor, source.get(), source.size());
   const int done = connect(descriptor, target.get(), target.size());

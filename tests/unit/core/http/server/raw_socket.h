@@ -1,5 +1,5 @@
-// A TCP client that sends exactly the bytes it is told, at the pace it is told: what no decent HTTP
-// client does. Used by the tests of the server.
+// A TCP client that sends exactly the given bytes, at the given pace, which no decent HTTP client
+// does. Used by the tests of the server.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ class RawSocket {
  public:
   using Milliseconds = std::chrono::milliseconds;
 
-  // `own`: the address that it comes from, of the same family; `own_port` 0: a free one.
+  // `own` is the client's own address, of the same family. `own_port` 0 means any free port.
   explicit RawSocket(int port, const std::string& address = "127.0.0.1",
                      const std::string& own = "127.0.0.1", int own_port = 0);
   ~RawSocket();
@@ -33,16 +33,16 @@ class RawSocket {
 
   [[nodiscard]] int own_port() const;
   bool send(std::string_view bytes);
-  // Up to the end of a response with Content-Length; until_close for others.
+  // Reads to the end of a response with Content-Length. For others use read_all().
   RawResponse read_response(Milliseconds limit = support::kGenerous, bool has_body = true);
-  // All that comes until the other side closes or the time is up.
+  // Reads until the other side closes or the time is up.
   std::string read_all(Milliseconds limit = support::kGenerous);
-  // Until `text` has come; false if the other side closed or the time is up.
+  // Reads until `text` has come; false if the other side closed or the time is up.
   bool read_until(std::string_view text, Milliseconds limit = support::kGenerous);
-  // The other side closes within the time.
+  // Returns whether the other side closes within the time.
   bool is_closed_within(Milliseconds limit = support::kGenerous);
   void close();
-  // Nothing is sent any more, answers are still read.
+  // Sends nothing more, but still reads answers.
   void finish_sending();
   void set_small_receive_buffer();
 
@@ -55,7 +55,7 @@ class RawSocket {
   bool is_ended_ = false;
 };
 
-// One connection, one request, one answer.
+// Makes one connection, sends one request, and reads one answer.
 [[nodiscard]] RawResponse raw_exchange(int port, std::string_view request);
 
 }  // namespace gpuward::http

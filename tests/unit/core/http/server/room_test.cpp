@@ -84,7 +84,7 @@ TEST_F(RoomTest, RemembersForAWhileWhoHasHadWorkerTime) {
   EXPECT_THAT(choose(17), IsEmpty());
 }
 
-// A new one is there at each look.
+// Each look finds a new connection of "brief".
 TEST_F(RoomTest, CountsConnectionsThatAreShort) {
   add("brief", WaitRank::kYoung, 0s);
   add("once", WaitRank::kYoung, 0s);

@@ -168,7 +168,7 @@ TEST(Server, SendsLargeBodiesWhole) {
   EXPECT_EQ(send(get_request(server.url("/large"))).body, large);
 }
 
-// Fewer than make a server cut those of one address: room_test.cpp.
+// These are fewer connections than make a server cut those of one address: room_test.cpp.
 TEST(Server, ServesManyClientsAtOnce) {
   constexpr int kClients = 50;
   const TestServer server({get_route("/metrics", std::string(100'000, 'x')), echo_route()});

@@ -1,4 +1,4 @@
-// The end of a server: within a second, whoever is connected.
+// The server stops within a second, even if clients are connected.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Answers that last.
+// Answers that are sent over a long time.
 #include <gtest/gtest.h>
 
 #include <atomic>
