@@ -1,5 +1,5 @@
-// The real program beside an API server: sweep and quarantine as commands, ended half-way and not,
-// and the exporter that writes to its own node.
+// The real program beside an API server: sweep and quarantine as commands, complete and
+// interrupted, and the exporter that writes to its own node.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ class ClusterProcess : public testing::Test {
     EXPECT_TRUE(process) << process.error().message;
     return process ? *std::move(process) : nullptr;
   }
-  // On gpu-01, cordoned, with dcgmi as given and the exporter's own state.
+  // Runs on gpu-01, which is cordoned, with the given dcgmi and the exporter's own state.
   std::unique_ptr<support::Process> start_quarantine(const fakes::ToolReply& diag) {
     add_node("gpu-01");
     kube().patch(std::string(kNodes) + "/gpu-01", {{"spec", {{"unschedulable", true}}}});
@@ -94,7 +94,7 @@ class ClusterProcess : public testing::Test {
                   "--state.path=" + exporter_.file("state").string(),
                   "--config.file=" + exporter_.file("config.yaml").string()});
   }
-  // What dcgmi says of eight sound GPUs.
+  // dcgmi's output for eight healthy GPUs.
   static std::string dcgm_pass() {
     Json results = Json::array();
     for (int gpu = 0; gpu < 8; ++gpu) {
@@ -160,7 +160,7 @@ TEST_F(ClusterProcess, ASweepTakesTheSuitesKeysFromTheFolderOfItsConfigMap) {
   EXPECT_EQ(label(node, kGpuwardNames(NodeName::kStatus)), "");
 }
 
-// What has come out on a terminal so far, without waiting.
+// Returns the output on a terminal so far, without waiting.
 std::string shown_on(int terminal) {
   std::string text;
   char part[4096];
@@ -181,7 +181,7 @@ TEST_F(ClusterProcess, ASweepOnATerminalWritesItsProgressOverInOneLine) {
   auto sweep = support::Process::spawn(
       {.argv = {"/bin/sh", "-c", command}, .env = {{"SWEEP_IMAGE", "registry.example/gpuward:1"}}});
   ASSERT_TRUE(sweep) << sweep.error().message;
-  // A line and, in its place, a later one.
+  // A line, and a later one that overwrites it.
   static const std::regex kGoneOn(
       "\r\x1b\\[K\\[0:[0-9]{2} of 16:00\\] sweep 1-dcgm-diag-l2: 0 done, 1 running, 0 failed of 1 "
       "node\r+\x1b\\[K\\[0:[0-9]{2} of 16:00\\]");
@@ -274,7 +274,7 @@ TEST_F(ClusterProcess, AQuarantineOfANodeInServiceIsRefused) {
 TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
   add_node("gpu-01");
   const support::Environment name("NODE_NAME", "gpu-01");
-  // The others look for the bus of the simulated machine.
+  // The other checks need the bus of the simulated machine.
   exporter_.write("config.yaml", "checks: {enabled: [\"0\"]}\n");
   auto flags = cluster_flags();
   flags.push_back("--config.file=" + exporter_.file("config.yaml").string());
@@ -369,7 +369,7 @@ TEST_F(ClusterProcess, TheExporterServesWhileItWaitsForItsNodeAndThenOpensTheGpu
   may_answer.count_down();
 }
 
-// From its first second: a driver that does not answer yet says nothing of the node.
+// This holds from its first second: a driver that does not answer yet says nothing about the node.
 TEST_F(ClusterProcess, TheExporterContinuesWithoutItsRightsAndLogsWhatWasForbidden) {
   add_node("gpu-01");
   kube().add_fault({.kind = fakes::FaultKind::kForbidden,
@@ -389,7 +389,7 @@ TEST_F(ClusterProcess, TheExporterContinuesWithoutItsRightsAndLogsWhatWasForbidd
   EXPECT_TRUE(exporter_.process().running());
 }
 
-// The plug-in and its file as they are, but for the folder that this machine has them in.
+// The plug-in and its file are unchanged, except for their folder on this machine.
 TEST_F(ClusterProcess, AnUnchangedGpuMonitorSetsGpuProblemByWhatItsScriptSays) {
   add_node("gpu-01");
   exporter_.write("check_gpu.sh", "#!/bin/sh\necho \"Count didn't match\"\nexit 1\n");
@@ -439,7 +439,7 @@ TEST_F(ClusterProcess, AFirstStartTakesNoTaintAwayBeforeEachCheckHasRun) {
     EXPECT_THAT(request.body, Not(HasSubstr("taints"))) << "it was taken away and set again";
 }
 
-// AMD's mock tool: it turns only the answer of the socket.
+// AMD's mock tool changes only the answer of the socket.
 TEST_F(ClusterProcess, AnInjectedErrorOfAnAmdGpuSetsNoLabelOnTheNode) {
   add_node("gpu-01");
   exporter_.write("gpus.yaml",
@@ -466,7 +466,7 @@ TEST_F(ClusterProcess, AnInjectedErrorOfAnAmdGpuSetsNoLabelOnTheNode) {
   ASSERT_THAT(amd_health({"inject", "--id=0", "GPU_ECC_UNCORRECT_SEM=1"}).output,
               HasSubstr("\n0   GPU-a  unhealthy"));
 
-  // A real fault of the other one, so that the node's labels are written once more.
+  // A real fault of the other GPU makes the exporter write the node's labels once more.
   exporter_.append_log(
       "amdgpu 0000:c2:00.0: amdgpu: uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT) "
       "detected!");
@@ -502,7 +502,8 @@ TEST_F(ClusterProcess, NothingIsSaidOfANodeBeforeItsDriverHasAnswered) {
   }
 }
 
-// No bus, no driver: `warn` of an older version goes, and the seed profile calls it broken never.
+// Without bus and driver, the exporter removes an older version's `warn`, and the seed profile
+// never calls the node broken.
 TEST_F(ClusterProcess, NothingIsSaidOfANodeWithoutGpus) {
   support::HostTree tree;
   tree.with_pci("0000:00:02.0", {0x8086, 0x1234, 0x020000, "virtio-pci"});

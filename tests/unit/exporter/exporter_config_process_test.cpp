@@ -64,7 +64,7 @@ TEST_F(ExporterConfig, IsReadAgainWhenAMountedConfigMapIsSwapped) {
   EXPECT_TRUE(shows(std::string(kPolicy79) + "reset\""));
 }
 
-// As the kubelet mounts a ConfigMap: the files are links through ..data, which is swapped.
+// The kubelet mounts a ConfigMap like this: the files are links through ..data, which it swaps.
 TEST_F(ExporterConfig, IsReadAgainWhenTheFolderOfTheReplacedSuitesKeysIsSwapped) {
   const auto folder = exporter.file("keys");
   std::filesystem::create_directories(folder / "..2026_01");
@@ -92,7 +92,7 @@ TEST_F(ExporterConfig, IsReadAgainWhenTheFolderOfTheReplacedSuitesKeysIsSwapped)
   EXPECT_EQ(exporter.value("gpuward_config_last_reload_successful"), "1");
 }
 
-// What node-problem-detector's files say, at work: a plug-in runs, a line of the kernel log counts.
+// node-problem-detector's files at work: a plug-in runs, and a line of the kernel log counts.
 TEST_F(ExporterConfig, TakesTheFilesOfNodeProblemDetectorAsTheyAre) {
   const auto folder = exporter.file("npd");
   std::filesystem::create_directories(folder);
@@ -137,7 +137,7 @@ TEST_F(ExporterConfig, KeepsTheOldOneIfTheNewOneIsBadAndSaysSoInAMetric) {
   EXPECT_TRUE(exporter.has("gpuward_config_last_reload_successful", "1"));
 }
 
-// An operator who takes a check out ends what it has found; a file that cannot be read does not.
+// An operator who removes a check ends its findings. A file that cannot be read does not.
 TEST_F(ExporterConfig, EndsTheFindingsOfAProgramOnceAFileThatCanBeReadHasItNoMore) {
   exporter.start(
       with_config("checks: {programs: [{name: ntp, command: [/bin/false], severity: reset}]}\n"));

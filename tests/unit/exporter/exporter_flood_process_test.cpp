@@ -35,7 +35,7 @@ class ExporterFlood : public testing::TestWithParam<support::NamedAttack> {
     const std::regex line("Serving health endpoints[^\n]*port=([0-9]+)");
     return std::regex_search(log, found, line) ? std::stoi(found[1].str()) : 0;
   }
-  // Within the second that a probe has.
+  // A probe has to be answered within a second.
   void expect_answers(const std::string& url) {
     const auto ask = [&] {
       return support::longest_of_five([&] { return support::http_get(url); });

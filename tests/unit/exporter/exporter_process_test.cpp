@@ -1,4 +1,4 @@
-// What a node sees of the program: events in, metrics out, restarts, reloads, stops.
+// The program as a node sees it: events in, metrics out, restarts, reloads, stops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -136,7 +136,7 @@ TEST_F(ExporterProcess, SameXidIsNotReadAgainAfterARestart) {
   ASSERT_TRUE(exporter.has(xid_series(48), "1"));
   EXPECT_EQ(exporter.process().stop(), 0);
 
-  exporter.append_log(xid_line(13));  // while nobody reads
+  exporter.append_log(xid_line(13));  // while no exporter reads
   exporter.start();
 
   EXPECT_TRUE(exporter.has(xid_series(13), "1"));
@@ -220,7 +220,8 @@ TEST_F(ExporterProcess, UsesTheSaveBeforeIfTheLastOneIsBroken) {
   EXPECT_THAT(exporter.metrics(), HasSubstr("gpuward_finding{check=\"xid\",code=\"79\""));
 }
 
-// A syslog file of months, read for the first time: a GPU fell off the bus, and was repaired.
+// The exporter reads a syslog file of months for the first time: a GPU fell off the bus, and was
+// repaired.
 TEST_F(ExporterProcess, TakesLinesOfAnEarlierBootForHistory) {
   exporter.write(
       "kernel.log",
@@ -280,7 +281,7 @@ TEST_F(ExporterProcess, StopsWithinASecondOfSigterm) {
   EXPECT_LT(support::quickest_of(1s, once), 1s);
 }
 
-// As `echo ... > /dev/kmsg` is recorded, with the stamp of another log in front.
+// The record of `echo ... > /dev/kmsg`, with the stamp of another log in front.
 TEST_F(ExporterProcess, CountsAFaultThatAProgramHasWrittenAndMarksIt) {
   exporter.start();
 

@@ -43,7 +43,7 @@ class SlowClient {
   SlowClient(const SlowClient&) = delete;
   SlowClient& operator=(const SlowClient&) = delete;
 
-  // The server has neither answered nor closed the connection.
+  // Returns whether the server has neither answered nor closed the connection.
   [[nodiscard]] bool is_waited_for() const {
     char byte = 0;
     return ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
@@ -124,7 +124,8 @@ TEST_F(ExporterWeb, HasAPageOfItsNodeWithVersionAndLinks) {
   EXPECT_THAT(page.body, HasSubstr("href=\"metrics\""));
 }
 
-// A scraper and a kubelet may use any name; a browser under a stranger's name reads no page.
+// A scraper and a kubelet may use any name. A browser that uses an attacker's name cannot read any
+// page.
 TEST_F(ExporterWeb, ServesItsPageUnderItsOwnNamesOnly) {
   const auto status_of = [&](const std::string& path, const std::string& host) {
     return send("GET", path, {{"Host", host}}).status;
@@ -167,7 +168,7 @@ TEST_F(ExporterWeb, SurvivesFortyScrapesAtOnce) {
 
 TEST_F(ExporterWeb, IsNotBlockedByClientsThatNeverFinishTheirRequest) {
   // The server closes slow connections after five seconds. A busy machine may take longer than that
-  // for the requests below: it gets several tries.
+  // for the requests below, so the test tries several times.
   const auto are_answered_beside_them = [&] {
     std::vector<std::unique_ptr<SlowClient>> slow;
     for (int i = 0; i < 20; ++i) slow.push_back(std::make_unique<SlowClient>(exporter.port()));
@@ -220,7 +221,7 @@ TEST_F(ExporterWeb, MetricsAreNeverEmptyDuringAReload) {
   EXPECT_EQ(bad, 0);
 }
 
-// A sanitizer's shadow memory would be measured instead of ours.
+// The test would measure a sanitizer's shadow memory instead of the program's.
 #ifndef GPUWARD_SANITIZE
 TEST_F(ExporterWeb, NeedsAtMostTwentyMegabytesWithEightGpusAndSixHundredSeries) {
   for (const int code : {13, 31, 43, 45, 63, 68, 69, 92, 94, 121}) {
@@ -241,7 +242,8 @@ TEST_F(ExporterWeb, NeedsAtMostTwentyMegabytesWithEightGpusAndSixHundredSeries) 
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
     series += text[at] != '#';
   EXPECT_GE(series, 600U);
-  // A line after the scrapes, so that the page is rendered after them and has what they have cost.
+  // A line after the scrapes makes the exporter render the page again, now with the cost of the
+  // scrapes.
   exporter.append_log(xid_line(121));
   ASSERT_TRUE(exporter.has(xid_series(121), "2"));
   // A burst of lines or scrapes needs more for a moment.

@@ -1,5 +1,5 @@
-// What a node sees of the program when its driver hangs, crashes or is not there: the real
-// exporter, its real worker, and a fake libnvidia-ml.so.1.
+// The program as a node sees it when its driver hangs, crashes or is missing: the real exporter,
+// its real worker, and a fake libnvidia-ml.so.1.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ constexpr const char* kUp = "gpuward_gpu_worker_up";
 constexpr const char* kHung = "gpuward_gpu_worker_state{state=\"hung\"}";
 constexpr const char* kHangs = "gpuward_gpu_worker_hangs_total";
 constexpr const char* kCrashed = "gpuward_gpu_worker_state{state=\"crashed\"}";
-// Of GPU 3 of the scenarios.
+// The series of GPU 3 of the scenarios.
 constexpr const char* kXid79 =
     "gpuward_xid_errors_total{gpu=\"3\",uuid=\"GPU-00000003-aaaa-bbbb-cccc-000000000003\","
     "pci_bus_id=\"0000:4e:00\",xid=\"79\"}";
@@ -51,7 +51,7 @@ class GpuWorkerProcess : public testing::Test {
     flags.insert(flags.end(), more.begin(), more.end());
     exporter.start(flags);
   }
-  // As the exporter finds it in /sys.
+  // Loads the module that the exporter finds in /sys.
   void load_driver() { std::filesystem::create_directories(exporter.file("sys/module/nvidia")); }
   void expect_it_goes_on() {
     EXPECT_EQ(exporter.get("/healthz").status, 200)
@@ -82,7 +82,7 @@ class GpuWorkerProcess : public testing::Test {
     const auto all = workers();
     return all.empty() ? std::nullopt : std::optional(all.front());
   }
-  // Where findings say that the driver hangs.
+  // The places for which findings report a hung driver.
   using Places = std::set<std::string>;
   [[nodiscard]] Places hung() {
     const std::string metrics = exporter.metrics();
@@ -155,7 +155,7 @@ TEST_F(GpuWorkerProcess, LivenessDoesNotKillTheMonitorOfASlowGpu) {
   EXPECT_NE(worker(), first);
 }
 
-// One GPU that hangs hid all eight.
+// In the past, one GPU that hung hid all eight.
 TEST_F(GpuWorkerProcess, ReadsTheOtherGpusWhileOneHangsAndTakesItBackWhenItAnswers) {
   start();
   ASSERT_TRUE(exporter.has(kUp, "1"));
@@ -224,8 +224,8 @@ TEST_F(GpuWorkerProcess, StartsAnotherWorkerWhenSomebodyKillsIt) {
   EXPECT_TRUE(exporter.has(kUp, "1"));
 }
 
-// A library that stays in the process after dlclose, as one does whose threads or thread-local
-// variables live on: only another process opens the file of the new driver.
+// After dlclose this library stays in the process, like one whose threads or thread-local variables
+// live on. Only another process opens the file of the new driver.
 TEST_F(GpuWorkerProcess, ReadsTheGpusOfADriverThatWasUpgradedMeanwhile) {
   nvml.set("generation", "1");
   start(fake_nvml::FakeNvml::lasting_library());
@@ -258,7 +258,8 @@ TEST_F(GpuWorkerProcess, OpensALibraryThatDoesNotWorkInAFreshWorkerEachTime) {
   EXPECT_TRUE(exporter.has(kReady, "1"));
 }
 
-// The library was put into the container when that started: the file of the new driver is not here.
+// The runtime put the library into the container at its start: the file of the new driver is not in
+// it.
 TEST_F(GpuWorkerProcess, EndsWhenALibraryThatWorkedFailsForLongAndOnlyThen) {
   load_driver();
   nvml.play("version_mismatch");
@@ -275,8 +276,8 @@ TEST_F(GpuWorkerProcess, EndsWhenALibraryThatWorkedFailsForLongAndOnlyThen) {
               HasSubstr("Driver library no longer works, restarting"));
 }
 
-// The container has the folder mounted that the node had before: only another one has the new
-// folder.
+// The container has mounted the folder that the node had before. Only another container gets the
+// new folder.
 TEST_F(GpuWorkerProcess, EndsWhenTheFileOfALibraryThatWorkedIsGoneForLong) {
   const std::string library = exporter.file("libnvidia-ml.so.1").string();
   std::filesystem::copy_file(fake_nvml::FakeNvml::library(), library);
@@ -318,7 +319,7 @@ TEST_F(GpuWorkerProcess, OpensTheLibraryOfADriverRootByPathAnewAfterAnUpgrade) {
   EXPECT_TRUE(exporter.process().running()) << "no new container is needed";
 }
 
-// A node without a GPU is none with a fault.
+// A node without a GPU is not faulty.
 TEST_F(GpuWorkerProcess, NodeWithoutADriverIsSaidOnceAndReady) {
   start("/nowhere/libnvidia-ml.so.1");
 
@@ -364,8 +365,8 @@ TEST_F(GpuWorkerProcess, LeavesNoWorkerBehindHoweverItEnds) {
   }
 }
 
-// With the command of the shipped Job, and an nvidia-smi that refuses as the driver does: while any
-// process holds a GPU.
+// With the command of the shipped Job, and an nvidia-smi that refuses, as the driver does, while
+// any process holds a GPU.
 TEST_F(GpuWorkerProcess, LetsGoOfTheGpusForTheJobThatResetsThem) {
   exporter.write("nvidia0", "");
   const std::string device = exporter.file("nvidia0").string();
@@ -451,7 +452,7 @@ TEST_F(GpuWorkerProcess, SaysThatWaitingForEventsDoesNotEndAndReadsOn) {
   EXPECT_TRUE(exporter.has("gpuward_gpu_events_up", "1"));
 }
 
-// One fault that both the kernel log and the event set tell counts once, in either order.
+// The kernel log and the event set may both report one fault. It counts once, in either order.
 TEST_F(GpuWorkerProcess, CountsAnXidOfKernelLogAndEventSetOnce) {
   start();
   ASSERT_TRUE(exporter.has(kUp, "1"));

@@ -1,4 +1,4 @@
-// What the manifests of the sweep and of the quarantine promise.
+// The promises of the manifests of the sweep and of the quarantine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(Manifests, SweepEverySixHours) {
   EXPECT_THAT(sweep, HasSubstr("args: [sweep, \"--node-selector=nvidia.com/gpu.present=true\"]"));
 }
 
-// CONTRACTS A: a Job on a cordoned node; it lives longer than checks 4 and 6 together may take,
+// CONTRACTS A: a Job on a cordoned node. It lives longer than checks 4 and 6 together may take,
 // with the wait for the node's own level 2, the last tries to write the result, and a pull.
 TEST(Manifests, QuarantineACordonedNode) {
   const std::string quarantine = manifest("exporter-quarantine.yaml");
@@ -62,7 +62,7 @@ TEST(Manifests, SweepAndQuarantineRunTheDiagnosticsImage) {
               HasSubstr("image: gpuward-exporter-diagnostics:" GPUWARD_VERSION "\n"));
 }
 
-// A monitor that waited for the labels of a GPU operator did not run where the driver was installed
+// A monitor that waited for the labels of a GPU operator did not run if the driver was installed
 // with the image.
 // The sweep names the nodes that it takes by such a label; it is an argument, not a need of a pod.
 // The remediator's files name them for what it prefers and may write.

@@ -1,5 +1,5 @@
-// docs/metrics.md against what a running exporter serves: names, types and labels. The page itself
-// is written from the declarations (tests/reference).
+// docs/metrics.md against the metrics of a running exporter: names, types and labels. The page
+// itself is written from the declarations (tests/reference).
 #include <gtest/gtest.h>
 
 #include <map>
@@ -59,7 +59,7 @@ Reference documented(const std::set<std::string>& headings) {
   return reference;
 }
 
-// Label names of `name{a="x",b="y"} 1`; the values of these tests hold neither comma nor brace.
+// Label names of `name{a="x",b="y"} 1`; the values of these tests contain neither comma nor brace.
 std::set<std::string> labels_of(const std::string& series) {
   std::set<std::string> labels;
   const auto open = series.find('{');

@@ -1,5 +1,5 @@
 // The real gpuward-exporter as a child process, on a free port of loopback with a folder of its
-// own. Used by the process tests: what they see is what a node would see.
+// own. Used by the process tests, which see the program as a node would.
 #pragma once
 
 #include <filesystem>
@@ -17,20 +17,20 @@ class RunningExporter {
  public:
   RunningExporter();
 
-  // Files in the exporter's folder. The log is there and empty; there are eight GPUs, the first at
-  // 0000:4e:00.
+  // Returns the path of a file in the exporter's folder. At the start the log is empty; there are
+  // eight GPUs, the first at 0000:4e:00.
   [[nodiscard]] std::filesystem::path file(const std::string& name) const { return folder_ / name; }
   [[nodiscard]] std::filesystem::path log() const { return file("kernel.log"); }
   void write(const std::string& name, const std::string& content) const;
-  // With a line end: a message as a record of /dev/kmsg of now, and a record as it is. `priority`:
-  // 4 is the kernel's, 12 a program's.
+  // Appends a line with its end. A message becomes a current record of /dev/kmsg; a whole record is
+  // kept as it is. `priority`: 4 is the kernel's, 12 a program's.
   void append_log(const std::string& line, int priority = 4) const;
 
-  // Starts it and waits until it serves. `more` follows the usual flags.
+  // Starts the program and waits until it serves. `more` follows the usual flags.
   void start(const std::vector<std::string>& more = {});
-  // Makes it ask this NVML library (and no AMD one) instead of taking the eight GPUs for granted.
+  // Makes it read this NVML library (and no AMD one) instead of assuming the eight GPUs.
   void use_nvml(std::string library) { nvml_library_ = std::move(library); }
-  // Flags that make it read another log than the file.
+  // Makes it read another log than the file.
   void use_log(std::string path) { log_path_ = std::move(path); }
 
   [[nodiscard]] support::Process& process() { return *process_; }
@@ -39,11 +39,11 @@ class RunningExporter {
 
   [[nodiscard]] http::ClientResponse get(const std::string& path) const;
   [[nodiscard]] std::string metrics() const { return get("/metrics").body; }
-  // The value of the series that is written exactly so; empty where there is none.
+  // Returns the value of the series with exactly that text; empty if there is none.
   [[nodiscard]] std::string value(const std::string& series) const;
-  // Whether the series comes to have that value within the deadline of tests.
+  // Returns whether the series gets that value within the deadline of tests.
   [[nodiscard]] bool has(const std::string& series, const std::string& value) const;
-  // The same for `text` in its own log, which is written after what it reports.
+  // The same for `text` in its own log. The program writes the log after the fact that it reports.
   [[nodiscard]] bool says(const std::string& text) const;
 
  private:

@@ -209,7 +209,7 @@ TEST(Completion, IsTheSameInZshOnceItsOwnIsLoaded) {
 
 TEST(Completion, OffersTheNodesThatTheProgramLists) {
   const Program& ctl = programs()[2];
-  // Stands in for the program that the script calls.
+  // Replaces the program that the script calls.
   const std::string listed =
       "gpuwardctl() { [[ \"$*\" == 'list --all -o nodes --context prod' ]] && echo gpu-01 gpu-02; "
       "}\n";

@@ -30,8 +30,7 @@ TEST(Log, WritesToStderrAtAndAboveItsLevel) {
     log.warn("shown", {{"node", "a"}});
     log.set_level(LogLevel::kDebug);
     log.debug("now shown");
-    return ::testing::internal::GetCapturedStderr();  // while the log still exists: every line is
-                                                      // flushed
+    return ::testing::internal::GetCapturedStderr();  // the log still exists: it flushes each line
   }();
   const auto lines = lines_of(written);
   ASSERT_EQ(lines.size(), 2U) << written;

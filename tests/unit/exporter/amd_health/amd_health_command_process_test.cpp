@@ -1,5 +1,5 @@
-// `gpuward-exporter amd-health` as an operator types it in place of AMD's metricsclient, beside a
-// running exporter and where none is.
+// `gpuward-exporter amd-health` as an operator types it instead of AMD's metricsclient, with and
+// without a running exporter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// amd_health.enabled in the real exporter: the service is its child, serves what it knows and ends
-// with it.
+// amd_health.enabled in the real exporter: the service is its child, serves the exporter's state
+// and ends with it.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -73,7 +73,7 @@ TEST_F(AmdHealthProcess, EndsWithAnExporterThatIsKilled) {
   EXPECT_TRUE(is_server_gone());
 }
 
-// Nobody says whether to serve: the PCI bus does.
+// No setting says whether to serve, so the PCI bus decides.
 class AmdHealthByDefault : public testing::Test {
  protected:
   void start() {

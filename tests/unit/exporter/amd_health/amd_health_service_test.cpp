@@ -1,5 +1,5 @@
-// The health service as AMD's device plugin meets it: the real program, started by the exporter's
-// own class, asked by a client that is generated from another definition.
+// The health service as AMD's device plugin sees it: the real program, started by the exporter's
+// own class, and a client that is generated from another definition.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -66,7 +66,7 @@ class AmdHealthServiceTest : public ::testing::Test {
     return ask_health(socket_, package, words);
   }
 
-  // Until the child has read what the store has.
+  // Waits until the child has read the content of the store.
   ::testing::AssertionResult answers(const std::string& package, const std::string& wanted) {
     return lists_health(socket_, package, wanted);
   }
@@ -133,7 +133,7 @@ TEST_F(AmdHealthServiceTest, TellsAnUnhealthyGpuAndItsWorkload) {
                       "1 0000:a6:00.0 unhealthy GPU-1 ml/train-0/main\n"));
 }
 
-// CONTRACTS C: no GPU is found: all that were known are unhealthy.
+// CONTRACTS C: if no GPU is found, all that were known are unhealthy.
 TEST_F(AmdHealthServiceTest, KeepsAGpuThatIsGoneAndCallsItUnhealthy) {
   report(three_gpus());
   start();
@@ -146,8 +146,8 @@ TEST_F(AmdHealthServiceTest, KeepsAGpuThatIsGoneAndCallsItUnhealthy) {
       answers("metricssvc", "0 0000:a5:00.0 unhealthy GPU-0\n1 0000:a6:00.0 unhealthy GPU-1\n"));
 }
 
-// An ID is a position: the next GPU moves up to that of the one that is gone. AMD's device plugin
-// asks by the address.
+// An ID is a position: the next GPU moves up to that of the GPU that is gone. AMD's device plugin
+// uses the address.
 TEST_F(AmdHealthServiceTest, TellsAGpuThatIsGoneFromTheOneThatHasItsPositionNow) {
   report(three_gpus());
   start();

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Takes connections and never says anything.
+// Accepts connections and never sends anything.
 class SilentSocket {
  public:
   explicit SilentSocket(const std::filesystem::path& path)

@@ -1,6 +1,6 @@
-// AMD's device plugin as the tests know it: a Python client that is generated from another
-// definition than the service, and where the service's process is. For the tests of the service and
-// of the exporter that runs it.
+// AMD's device plugin in the tests: a Python client that is generated from another definition than
+// the service, and a search for the service's process. Used by the tests of the service and of the
+// exporter that runs it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,10 +19,10 @@
 
 namespace gpuward::exporter {
 
-// Debian's, for which python3-grpcio is packaged; another may be first on PATH.
+// Debian's Python, for which python3-grpcio is packaged. Another one may be first on PATH.
 inline constexpr const char* kPython = "/usr/bin/python3";
 
-// Empty where the client can run.
+// Returns "" if the client can run.
 [[nodiscard]] inline std::string why_no_health_client() {
   if (!std::filesystem::exists(GPUWARD_BIN_DIR "/gpuward-amd-health")) {
     return "gpuward-amd-health is not built: run `./dev deps`";
@@ -33,7 +33,7 @@ inline constexpr const char* kPython = "/usr/bin/python3";
   return support::why_no_program("protoc");
 }
 
-// What health_client.py prints.
+// Returns the output of health_client.py.
 [[nodiscard]] inline std::string ask_health(const std::filesystem::path& socket,
                                             const std::string& package,
                                             const std::vector<std::string>& words) {
@@ -57,7 +57,7 @@ inline constexpr const char* kPython = "/usr/bin/python3";
   return ::testing::AssertionFailure() << "the last answer was " << last;
 }
 
-// The program that serves this socket; 0 for none.
+// Returns the program that serves this socket; 0 for none.
 [[nodiscard]] inline pid_t server_of(const std::filesystem::path& socket) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const auto pid = parse_integer<pid_t>(entry.path().filename().string());

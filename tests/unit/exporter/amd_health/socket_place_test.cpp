@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A bound socket, which listens or not.
+// A bound socket, which listens if `listens`.
 class Bound {
  public:
   Bound(const fs::path& path, bool listens) : socket_(::socket(AF_UNIX, SOCK_STREAM, 0)) {

@@ -43,7 +43,7 @@ Result<AmdThresholds> with_max_age(const std::string& value) {
                               "}}}");
 }
 
-// As time.ParseDuration of AMD's exporter reads it.
+// AMD's exporter reads it with time.ParseDuration.
 TEST(AmdThresholds, TheAgeOfAFatalCperRecordIsADurationOfGo) {
   using namespace std::chrono_literals;
   const std::pair<const char*, std::chrono::nanoseconds> kAges[] = {
@@ -58,7 +58,7 @@ TEST(AmdThresholds, TheAgeOfAFatalCperRecordIsADurationOfGo) {
   }
 }
 
-// AMD's exporter takes any age then, and writes a line to its log.
+// For such a value AMD's exporter accepts any age, and writes a line to its log.
 TEST(AmdThresholds, SayThatAnAgeIsNoDuration) {
   for (const char* const bad :
        {"24", "\"24\"", "\"1d\"", "\"h\"", "\"1h \"", "\"-1h\"", "\"1..5h\"", "\".h\"", "\"+\"",

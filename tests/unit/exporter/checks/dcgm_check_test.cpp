@@ -22,7 +22,7 @@ const std::string kPassed = v4("memory", v4_result(0, "Pass") + "," + v4_result(
 
 class DcgmCheckTest : public testing::Test {
  protected:
-  // dcgmi reaches an engine that somebody else runs.
+  // dcgmi reaches an engine that another program runs.
   void has_dcgm(const fakes::ToolReply& diag) {
     node.tools.add("dcgmi", "discovery", {.output = "2 GPUs found.\n"});
     node.tools.add("dcgmi", "diag", diag);

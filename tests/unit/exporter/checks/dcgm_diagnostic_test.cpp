@@ -63,8 +63,8 @@ TEST(DcgmDiagnostic, ReadsGpuIdsOfDcgm3WrittenAsText) {
   EXPECT_EQ(report.version, "3.3.9");
 }
 
-// One result for all GPUs, whose gpu_id is that of whichever error came last, with the text under
-// `warnings` in each entry (HelperJsonAddBasicTests, v3.3.9).
+// One result for all GPUs. Its gpu_id is that of the last error, and each entry has the text under
+// `warnings` (HelperJsonAddBasicTests, v3.3.9).
 TEST(DcgmDiagnostic, TellsTheGpusOfADeploymentTestOfDcgm3ByTheTextOfItsWarnings) {
   const DcgmDiagnostic report = parsed(samples::v3("Persistence Mode",
                                                    R"({"status":"Fail","gpu_id":6,"warnings":[

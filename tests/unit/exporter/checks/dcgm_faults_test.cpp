@@ -64,7 +64,7 @@ TEST(DcgmFaults, TakesGpuRecoveryRebootForAReboot) {
   EXPECT_EQ(verdict.undecided, "");
 }
 
-// The replaced parser took each of these for a pass, or for more than it was.
+// The replaced parser counted each of these as a pass, or as worse than it was.
 TEST(DcgmFaults, FailOfDcgm4IsNoPass) { EXPECT_EQ(severity_of(2), Severity::kIsolate); }
 
 TEST(DcgmFaults, WarnIsNoPass) {
@@ -101,7 +101,7 @@ TEST(DcgmFaults, JudgesAFailWithoutAnErrorByTheSettings) {
   }
 }
 
-// DCGM 2 and 3.0: `gpu_ids`, and a warning that is nothing but its text.
+// DCGM 2 and 3.0: `gpu_ids`, and a warning that is only a text.
 TEST(DcgmFaults, AFailThatExplainsItselfWeighsNoLessThanABareOne) {
   const std::string said = v3(
       "GPU Memory", R"({"gpu_ids":"1","status":"FAIL","warnings":["uncorrectable ECC errors"]})");
@@ -174,7 +174,7 @@ TEST(DcgmFaults, HoldsTheExitCodeAgainstTheReport) {
   EXPECT_THAT(judge(passed, 1).undecided, HasSubstr("exited with code 1"));
 }
 
-// facebookresearch/gcm has seen 205 beside a report in which all has passed.
+// facebookresearch/gcm has seen exit code 205 with a report in which every test passed.
 TEST(DcgmFaults, DoesNotPassAReportWhoseExitCodeSaysIsolate) {
   EXPECT_THAT(judge(recorded("dcgm/v3-level1.json"), 205).undecided, HasSubstr("isolate"));
 }

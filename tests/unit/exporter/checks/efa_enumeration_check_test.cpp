@@ -61,7 +61,7 @@ TEST_F(EfaEnumeration, FewerDevicesThanTheTableThatTheMachineNeverHadAreWatched)
   EXPECT_EQ(result().severity, Severity::kIsolate);
 }
 
-// Its history is lost, by an upgrade or with the state.
+// An upgrade or a lost state has removed its history.
 TEST_F(EfaEnumeration, AConfirmedFindingStaysWhileDevicesAreMissing) {
   bench_.host.loses_pci("0000:10:00.0");
   const Finding confirmed = result().findings.at(0);
@@ -167,7 +167,7 @@ TEST_F(EfaEnumeration, WarnsWhenTheRuntimeLetsWorkloadsLockLittleMemory) {
   EXPECT_TRUE(result().findings.empty()) << "16 GiB";
 }
 
-// health_suite.md: fi_info ends with 61 where there is no EFA; with set -e that was the end.
+// health_suite.md: without EFA fi_info exits with 61. With set -e the suite ended there.
 TEST_F(EfaEnumeration, FiInfoThatFailsIsAFindingNotAnEnd) {
   install("tools/fi_info", "echo 'fi_getinfo: -61 (No data available)' >&2; exit 61");
   const CheckResult warned = result();
@@ -191,7 +191,7 @@ TEST_F(EfaEnumeration, SkipsIfNoneIsAndNoneIsExpected) {
   EXPECT_EQ(bare.run().kind, CheckOutcome::Kind::kSkipped);
 }
 
-// EKS attaches EFA devices only to node groups that ask for them.
+// EKS attaches EFA devices only to node groups that request them.
 TEST_F(EfaEnumeration, AMachineThatWasLaunchedWithoutAnyIsHealthy) {
   CheckBench bare(efa_enumeration_entry());
   for (const char* type : {"p4d.24xlarge", "p5.48xlarge", "p6-b200.48xlarge", "g6.48xlarge"}) {

@@ -35,7 +35,7 @@ class EfaLoopbackTest : public testing::Test {
     node.tools.add("fi_pingpong", "server", {.hangs = true});
     node.tools.add("fi_pingpong", "client", {.output = recorded("efa/fi_pingpong-tcp.txt")});
   }
-  // Of the clients alone: a server is ended with its client, maybe before it is counted.
+  // Counts the clients alone. A server ends with its client, maybe before it is counted.
   std::size_t clients() {
     return static_cast<std::size_t>(std::ranges::count_if(
         node.tools.calls("fi_pingpong"),
@@ -131,8 +131,8 @@ TEST_F(EfaLoopbackTest, DoesNotTellWhenNoDeviceReachesItself) {
   EXPECT_TRUE(outcome.findings.empty());
 }
 
-// The replaced README promised a threshold that the code no longer had. fi_pingpong is slower
-// than the device: sound ones have been seen at 17.5 Gbit/s, so it only warns.
+// The replaced README promised a threshold that the code no longer had. fi_pingpong is slower than
+// the device, and healthy devices have shown 17.5 Gbit/s, so the check only warns.
 TEST_F(EfaLoopbackTest, WarnsBelowTheThreshold) {
   has_two_devices();
   node.tools.add("fi_pingpong", "client-rdmap16s0-rdm",
@@ -185,7 +185,7 @@ TEST_F(EfaLoopbackTest, CountsDropsDuringTheTestAndNotOfTheDevicesLife) {
   EXPECT_THAT(outcome.findings[0].line, HasSubstr("3 packets dropped, 1 retransmission"));
 }
 
-// A program that loses packets on its way: it moves the counters of the first device.
+// A program that loses packets while it runs: it changes the counters of the first device.
 TEST_F(EfaLoopbackTest, WarnsOfDropsAndTimeoutsWhileItTests) {
   has_two_devices();
   fakes::ToolBox sound;
@@ -194,7 +194,8 @@ TEST_F(EfaLoopbackTest, WarnsOfDropsAndTimeoutsWhileItTests) {
   const auto counters = node.host.paths().sys / "class/infiniband/rdmap16s0/ports/1/hw_counters";
   const auto program = node.tools.path() / "fi_pingpong";
   std::filesystem::remove(program);
-  // Both ends count, at the same time: a counter is never seen empty.
+  // Both ends write the counters at the same time. Each write replaces the file, so that no reader
+  // sees an empty counter.
   std::ofstream(program) << "#!/bin/sh\ncount() { echo $1 >$2.$$ && /bin/mv $2.$$ $2; }\ncount 7 "
                          << (counters / "rx_drops").string() << "\ncount 2 "
                          << (counters / "retrans_timeout_events").string() << "\nexec "

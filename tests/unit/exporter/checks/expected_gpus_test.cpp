@@ -1,5 +1,6 @@
-// Machines without a profile: their GPUs are counted against what they have had and what the labels
-// of their node say, and the finding is never above monitor. And what is no GPU is not counted.
+// Machines without a profile: their GPUs are compared to the most that they have had and to the
+// labels of their node, and the finding is never above monitor. Devices that are not GPUs do not
+// count.
 #include "exporter/checks/rules/expected_gpus.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Of a type that nobody has described; it has had eight GPUs.
+// A node of a type without a profile, which has had eight GPUs.
 Scenario without_profile() {
   Scenario node;
   node.profile.reset();
@@ -42,7 +43,7 @@ TEST(ExpectedGpus, OfAMachineWithoutAProfileAreTheMostThatItHasHad) {
   EXPECT_THAT(outcome.no_job, HasSubstr("gpu_missing_unconfirmed"));
 }
 
-// What is remembered disrupts nobody: no reboot, no node taken out.
+// A remembered count is not disruptive: no reboot, and the node stays in service.
 TEST(ExpectedGpus, ThatAreRememberedAreNeverAboveMonitor) {
   Scenario node = with_lost_card();
   node.was_found_before_the_reboot("gpu_missing", "");
@@ -119,7 +120,7 @@ TEST(ExpectedGpus, AreCountedByVendor) {
   EXPECT_EQ(codes_of(node.judge()), "");
 }
 
-// After a start the type is asked for while the first reading comes.
+// After a start the exporter finds out the type while the first reading is under way.
 TEST(ExpectedGpus, AreNotKnownYetWhileNobodyHasAskedWhichMachineThisIs) {
   Scenario node;
   node.profile.reset();

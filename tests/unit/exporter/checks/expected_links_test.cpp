@@ -1,4 +1,5 @@
-// NVLinks and the fabric on machines that no table knows: the machine itself says which it has.
+// NVLinks and the fabric on machines that no table has: the machine itself reports which ones it
+// has.
 #include "exporter/checks/rules/expected_links.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +26,7 @@ void turn_off(GpuReading& gpu) {
   for (Link& link : gpu.links) link.active = false;
 }
 
-// A card without NVSwitch: its links go to one other, or are off.
+// A card without NVSwitch: its links go to one other card, or are off.
 void bridge(Scenario& node, std::size_t one, std::size_t other) {
   for (const auto& [from, to] : {std::pair(one, other), std::pair(other, one)}) {
     for (Link& link : node.gpu(from).links) link.remote_pci_bus_id = Scenario::bus_id(to);

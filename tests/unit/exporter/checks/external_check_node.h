@@ -1,4 +1,4 @@
-// A node on which a check that runs programs is run: its files, its programs, its GPUs. Healthy and
+// A node for the checks that run programs: its files, its programs, its GPUs. It is healthy and
 // idle until a test changes it. Values are invented.
 #pragma once
 
@@ -18,7 +18,7 @@ class ExternalCheckNode {
  public:
   explicit ExternalCheckNode(unsigned gpus = 2);
 
-  // Without the programs of the machine that the test runs on.
+  // Runs the check without the programs of the machine that the test runs on.
   [[nodiscard]] CheckOutcome run(Check& check);
   [[nodiscard]] GpuReading& reading(std::size_t index) { return report.vendors[0].gpus[index]; }
   void use_profile(const std::string& type);

@@ -1,5 +1,5 @@
 // Checks 2 and 6 with libfabric's own programs, as Debian has them: over TCP and shared memory,
-// because no machine of the tests has an EFA device. Which provider they ask for is the profile's.
+// because no machine of the tests has an EFA device. The profile chooses the provider.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -20,7 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
-// As fi_info names it: reliable datagrams over libfabric's TCP, up to libfabric 1.17.
+// fi_info's name for reliable datagrams over libfabric's TCP, up to libfabric 1.17.
 constexpr const char* kTcp = "tcp;ofi_rxm";
 
 class FabricPrograms : public ::testing::Test {

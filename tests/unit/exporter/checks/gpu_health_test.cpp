@@ -23,7 +23,7 @@ Gpu amd_gpu(std::uint8_t bus) {
   return gpu;
 }
 
-// Two GPUs that the driver speaks of.
+// Two GPUs that the driver reports.
 Snapshot two_gpus() {
   VendorReading vendor;
   vendor.vendor = Vendor::kAmd;
@@ -55,7 +55,8 @@ TEST(GpuHealth, IsHealthyIfNothingIsLatched) {
   EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]), GpuHealth::kHealthy);
 }
 
-// CONTRACTS C: ring hangs and GPU resets in the kernel log do not count there; they should.
+// CONTRACTS C: AMD's exporter does not count ring hangs and GPU resets in the kernel log, but it
+// should.
 TEST(GpuHealth, IsUnhealthyFromResetUpAndOnThatGpuAlone) {
   Snapshot snapshot = two_gpus();
   latch(snapshot, snapshot.gpus[0], Severity::kReset);
@@ -117,7 +118,7 @@ TEST(GpuHealth, FollowsUncorrectableErrorsOverTheirThreshold) {
               threshold == 1U ? GpuHealth::kHealthy : GpuHealth::kUnhealthy)
         << threshold.value_or(0);
 
-    Snapshot later = two_gpus();  // the driver was loaded again, as a reboot does: it counts from 0
+    Snapshot later = two_gpus();  // the driver was loaded again, as in a reboot: it counts from 0
     GpuReport again = *later.telemetry.report;
     again.vendors[0].gpus[0].ras = {{"pcie_bif", 0U, 0U, 0U}};
     later.telemetry.report = std::make_shared<const GpuReport>(again);
@@ -169,7 +170,7 @@ TEST(GpuHealth, IsHealthyBesideALoggedErrorThatItsThresholdAllows) {
   }
 }
 
-// CONTRACTS C: AMD's service and the label on the node say what this says.
+// CONTRACTS C: AMD's service and the label on the node report this result.
 TEST(GpuHealth, IsUnhealthyAfterAFatalCperRecordOnThatGpuAlone) {
   Snapshot snapshot = two_gpus();
   GpuReport report = *snapshot.telemetry.report;

@@ -1,5 +1,5 @@
-// GPUs that are lost or missing, drivers that hang, libraries that do not work: what one source
-// says is never above monitor.
+// GPUs that are lost or missing, drivers that hang, libraries that do not work: the report of a
+// single source is never above monitor.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -138,7 +138,7 @@ TEST(MissingGpu, ShortByDriverAndBusReboots) {
               HasSubstr("7 reported by the driver, 7 on the PCI bus; p5.48xlarge has 8"));
 }
 
-// A table is one source: the machine may be sold, cut or set up otherwise.
+// A table is one source: the machine may be sold, partitioned or set up differently.
 TEST(MissingGpu, ThatThisMachineHasNeverHadIsOnlyWatched) {
   for (const unsigned had : {0U, 7U}) {
     Scenario node;
@@ -152,7 +152,7 @@ TEST(MissingGpu, ThatThisMachineHasNeverHadIsOnlyWatched) {
   }
 }
 
-// The history that confirmed it is lost, by an upgrade or with the state.
+// An upgrade or a lost state has removed the history that confirmed it.
 TEST(MissingGpu, ThatWasConfirmedInThisBootStaysSo) {
   Scenario node;
   node.take_out_of_driver(7);
@@ -462,7 +462,7 @@ TEST(GpuRules, AnAmdGpuThatTheKernelHasLostTooIsLost) {
   }
 }
 
-// An exporter that starts after the loss has never heard the address.
+// An exporter that starts after the loss has never learned the address.
 TEST(LostGpu, WithoutAnAddressIsTheOneThatTheBusHasLost) {
   Scenario node;
   node.gpu(3).gpu.pci = {};

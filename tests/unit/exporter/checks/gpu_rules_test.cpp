@@ -1,4 +1,4 @@
-// What one GPU says of itself, each scenario of the fake library at the level of the rules.
+// The readings of one GPU: each scenario of the fake library at the level of the rules.
 #include "exporter/checks/rules/gpu_rules.h"
 
 #include <gmock/gmock.h>
@@ -114,7 +114,7 @@ TEST(GpuRules, HeatAndHardwareSlowdownAreOnlyWatched) {
   node.gpu(0).slowdown.reasons = 0x40 | 0x8;
   node.gpu(1).slowdown.reasons = 0x80 | 0x8;
   node.gpu(2).slowdown.reasons = 0x8;
-  node.gpu(3).slowdown.reasons = 0x4;  // the power cap that somebody has set
+  node.gpu(3).slowdown.reasons = 0x4;  // a power cap that an operator has set
   node.gpu(4).thermals.gpu = 90;
   const CheckOutcome outcome = node.judge();
   EXPECT_EQ(codes_of(outcome), "thermal_slowdown, power_brake, hw_slowdown, thermal_slowdown");
@@ -294,7 +294,7 @@ TEST(GpuRules, AbsentValuesAreNeitherSickNorWell) {
                                   [&](const Untold& untold) { return untold.covers(older); }));
 }
 
-// One AMD GPU that is well.
+// The node has one AMD GPU, otherwise healthy.
 TEST(GpuRules, AmdUncorrectableErrorsOverTheirThresholdRebootTheNode) {
   Scenario node = amd_scenario_node();
   node.gpu(0).ras = {{"umc", 3, 2, 0}, {"gfx", 0, 1, 0}};
@@ -465,7 +465,7 @@ TEST(GpuRules, AFatalCperRecordWithoutATimeCountsWhateverTheAge) {
   EXPECT_EQ(outcome.findings[0].line, "fatal error record 0:1 without a time (MCE)");
 }
 
-// Judges and stores what is found, as the watcher does; the codes.
+// Judges and stores the findings, as the watcher does, and returns their codes.
 std::string judge_and_keep(Scenario& node, LatchedState& latched) {
   node.known = latched.state();
   const CheckOutcome outcome = node.judge();
@@ -492,7 +492,7 @@ TEST(GpuRules, AFatalCperRecordFallsIfTheCountersContradictItLater) {
   EXPECT_EQ(severity().severity, Severity::kMonitor);
 }
 
-// The driver keeps its records until it is loaded anew.
+// The driver keeps its records until it is loaded again.
 TEST(GpuRules, AFatalCperRecordThatWasClearedComesBackWithANewerOneOnly) {
   Scenario node = amd_scenario_node();
   LatchedState latched{State()};

@@ -86,7 +86,7 @@ TEST(NcclMeasurements, CountsTheTablesAndTakesTheWorst) {
   EXPECT_EQ(report.wrong_values, 4U);
 }
 
-// aws-ofi-nccl's and NCCL's own words under NCCL_DEBUG=INFO.
+// The messages of aws-ofi-nccl and NCCL under NCCL_DEBUG=INFO.
 TEST(NcclMeasurements, NamesTheNetwork) {
   EXPECT_EQ(parse_nccl_output("a:1:2 [0] NCCL INFO NET/OFI Selected Provider is efa (found 4 nics)")
                 .network,

@@ -1,4 +1,5 @@
-// Check 5 in an allocation of two nodes, on a launcher that replays what all_reduce_perf prints.
+// Check 5 in an allocation of two nodes, with a launcher that replays the output of
+// all_reduce_perf.
 #include <gmock/gmock.h>
 
 #include "exporter/checks/check/finding_list.h"

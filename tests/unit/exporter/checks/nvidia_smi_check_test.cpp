@@ -32,7 +32,7 @@ TEST_F(NvidiaSmi, SpeaksForXidsThatAreLatched) {
   EXPECT_TRUE(failed.findings.empty());  // they are the kernel log's
 }
 
-// They have results of their own.
+// These have results of their own.
 TEST_F(NvidiaSmi, DoesNotSpeakForProgramsRulesAndAnnouncements) {
   for (const char* check : {"ntp", "kernel_rule", "announcements", "npd"}) {
     bench_.node.kernel_has(check, "Wrong", "", Severity::kIsolate, Evidence::kMeasured);
@@ -163,12 +163,12 @@ TEST_F(Xid159, ResetsOnlyIfNvidiaUvmIsInUse) {
   ASSERT_EQ(failed.findings.size(), 1U);
   EXPECT_EQ(failed.findings[0].code, "xid_159_uvm");
   EXPECT_EQ(failed.findings[0].pci_bus_id, Scenario::bus_id(2));
-  // Not by the end of the program: the coherent bus is as it was until the reset.
+  // The end of the program clears nothing: the coherent bus stays as it is until the reset.
   EXPECT_EQ(failed.findings[0].cleared_by, ClearedBy::kGpuReset);
   EXPECT_THAT(failed.details, HasSubstr("python (pid 100)"));
 }
 
-// One line, and any process that opens the device, would else drain and reset the node.
+// Otherwise one line, and any process that opens the device, would drain and reset the node.
 TEST_F(Xid159, OfALineAloneAsksForNothing) {
   use_unified_memory();
   line().witness.clear();
@@ -181,7 +181,7 @@ TEST_F(Xid159, OfALineAloneAsksForNothing) {
                                          " is not confirmed by a second source"));
 }
 
-// There it was watched for ever: the image had neither fuser nor lsof.
+// The replaced suite only ever watched it, because its image had neither fuser nor lsof.
 TEST_F(Xid159, WhoUsesUnifiedMemoryIsReadFromProcAndElseSaidToBeUnknown) {
   bench_.host.remove("proc/2");
   const CheckResult untold = result();

@@ -18,7 +18,7 @@ class PreflightTest : public ::testing::Test {
  protected:
   PreflightTest() { settings_.tool_dirs = {tools_.path()}; }
 
-  // Of the check with that number, with the programs that are there now.
+  // The programs of the check with that number that exist at this moment.
   FoundPrograms of(int number) {
     return preflight(std::vector{check_numbered(number)}, settings_).at(0).programs;
   }
@@ -91,8 +91,7 @@ TEST_F(PreflightTest, TheInterpreterOfAScriptOfTheOperatorsIsLookedForToo) {
   EXPECT_EQ(missing_for("no first line of a script"), "");
 }
 
-// What the check itself says of the same programs, on a machine without EFA: a skip for want of
-// what preflight names.
+// On a machine without EFA, the check itself skips for lack of the programs that preflight names.
 TEST_F(PreflightTest, EachCheckIsSkippedForWantOfWhatIsMissing) {
   const Snapshot snapshot;
   const support::HostTree node;

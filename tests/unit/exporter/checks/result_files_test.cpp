@@ -78,7 +78,7 @@ TEST(ResultFile, IsWrittenUnderTheChecksName) {
   EXPECT_EQ(*text, to_result_json(place, failed()) + "\n");
 }
 
-// Whoever reads the old one reads all of it.
+// A reader that has the old file open reads all of it.
 TEST(ResultFile, ReplacesTheOldOneWhole) {
   const support::TempDir folder;
   const auto file = folder.write("check-0-nvidia-smi.json", "the old one\n");

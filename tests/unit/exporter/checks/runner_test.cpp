@@ -70,7 +70,7 @@ TEST(CheckRunner, WaitsForTheFirstReadingOfTheGpusButNotForEver) {
   EXPECT_TRUE(stage.has_result());
 }
 
-// Its profile says what must be there.
+// The profile of the type says which devices must exist.
 TEST(CheckRunner, WaitsForTheInstanceType) {
   Stage stage;
   GpuTelemetry telemetry;
@@ -97,7 +97,7 @@ TEST(CheckRunner, SaysWhichQuickChecksHaveNoResultYet) {
   EXPECT_THAT(disabled.store.health().awaited, IsEmpty());
 }
 
-// Its last result is of before it was disabled.
+// Its last result is from before it was disabled.
 TEST(CheckRunner, WaitsForTheResultOfACheckThatIsEnabledAgain) {
   Stage stage;
   stage.gpus_answer();
@@ -142,7 +142,7 @@ TEST(CheckRunner, RunsNoCheckWhileTheGpusAreReleasedAndEachAfterIt) {
   EXPECT_THAT(stage.store.health().awaited, IsEmpty());
 }
 
-// It may hold a GPU itself. The runner drops its result.
+// The check may hold a GPU itself. The runner drops its result.
 TEST(CheckRunner, StopsARunningCheckWhenTheGpusAreReleased) {
   Stage stage(std::vector<CheckEntry>{});
   stage.gpus_answer();
@@ -158,7 +158,7 @@ TEST(CheckRunner, StopsARunningCheckWhenTheGpusAreReleased) {
   EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kSkip);
 }
 
-// It needs longer to stop than the release lasts.
+// The check needs longer to stop than the release lasts.
 TEST(CheckRunner, PublishesNothingOfACheckThatWasStoppedForARelease) {
   Stage stage;
   stage.gpus_answer();
@@ -179,7 +179,7 @@ TEST(CheckRunner, PublishesNothingOfACheckThatWasStoppedForARelease) {
   EXPECT_EQ(stage.result().status, CheckStatus::kFail) << "by its second run";
 }
 
-// Its run has ended since the last tick. A try in which it had not ended yet proves nothing.
+// The run must end between two ticks. A try in which it has not ended yet proves nothing.
 TEST(CheckRunner, KeepsWhatACheckHasFoundRightBeforeARelease) {
   Stage stage;
   stage.gpus_answer();
@@ -201,7 +201,7 @@ TEST(CheckRunner, KeepsWhatACheckHasFoundRightBeforeARelease) {
   }));
 }
 
-// Else the runner would wait for it without end.
+// Otherwise the runner would wait for it without end.
 TEST(CheckRunner, SaysAgainAfterAReleaseThatACheckIsStuck) {
   Stage stage;
   stage.gpus_answer();
@@ -248,7 +248,7 @@ TEST(CheckRunner, ChangedSettingsCountAtTheNextCycle) {
   EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
 }
 
-// The line that an operator finds with `kubectl logs`.
+// An operator finds this line with `kubectl logs`.
 TEST(CheckRunner, LogsTheFaultThatACheckHasFound) {
   testing::internal::CaptureStderr();
   Stage stage({scripted_entry()}, LogLevel::kWarn);
@@ -263,7 +263,7 @@ TEST(CheckRunner, LogsTheFaultThatACheckHasFound) {
   EXPECT_THAT(log, HasSubstr("details=\"a row waits\""));
 }
 
-// With --log.level=info an agent of a healthy node says nothing for a cycle.
+// With --log.level=info an agent of a healthy node logs nothing for a cycle.
 TEST(CheckRunner, LogsACheckThatPassesAtLevelDebugOnly) {
   const auto log_at = [](LogLevel level) {
     testing::internal::CaptureStderr();
@@ -381,7 +381,7 @@ std::vector<std::string> codes_in(const Store& store) {
   return codes;
 }
 
-// The check that would clear them runs no more: the node would stay tainted.
+// The check that would clear them no longer runs, and the node would stay tainted.
 TEST(CheckRunner, EndsTheFindingsOfACheckThatIsTakenOutAndLogsEach) {
   testing::internal::CaptureStderr();
   Stage stage({scripted_entry()}, LogLevel::kWarn);
@@ -421,7 +421,7 @@ TEST(CheckRunner, KeepsOfACheckThatIsTakenOutWhatSomethingElseClears) {
   EXPECT_EQ(stage.result().status, CheckStatus::kFail);
 }
 
-// Checks of the configuration say nothing of what the driver and the kernel have reported.
+// Checks of the configuration say nothing about reports of the driver and the kernel.
 TEST(CheckRunner, EndsNoFindingOfReadingsAndTheKernelLogWithNoCheckEnabled) {
   Stage stage({scripted_entry()}, LogLevel::kError,
               with_findings({standing("0-scripted", "mine", ClearedBy::kCheck),
@@ -452,7 +452,7 @@ TEST(CheckRunner, EndsTheFindingOfAProgramThatIsRemoved) {
   EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kSkip);
 }
 
-// Nothing runs then, and its status is that of the release.
+// Nothing runs during the release, and its status is that of the release.
 TEST(CheckRunner, EndsTheFindingsOfACheckThatIsTakenOutDuringARelease) {
   Stage stage;
   stage.gpus_answer();
@@ -471,8 +471,8 @@ TEST(CheckRunner, EndsTheFindingsOfACheckThatIsTakenOutDuringARelease) {
   EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
 }
 
-// An earlier release has left them: a finding of severity monitor leaves a skip a skip, and one of
-// before a reboot keeps the node from passing.
+// An earlier release has left them. With a finding of severity monitor a skip stays a skip, and a
+// finding from before a reboot keeps the node from passing.
 TEST(CheckRunner, EndsAtItsStartTheFindingsOfACheckWhoseStatusIsSkip) {
   State known = with_findings({standing("0-scripted", "mine", ClearedBy::kCheck)});
   known.findings.begin()->second.severity = Severity::kNone;
@@ -546,7 +546,7 @@ TEST(CheckRunner, StopsAProgramThatIsNotConfiguredAnyMore) {
   EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kSkip);
 }
 
-// There a check that dies without a file counted as pass.
+// In the replaced suite a check that died without a file counted as pass.
 TEST(CheckRunner, ACheckThatThrowsIsAnError) {
   Stage stage;
   stage.gpus_answer();
@@ -556,7 +556,7 @@ TEST(CheckRunner, ACheckThatThrowsIsAnError) {
   EXPECT_THAT(stage.result().details, HasSubstr("broken"));
 }
 
-// There a hung program froze the agent, and its last pass stayed.
+// In the replaced suite a hung program froze the agent, and its last pass stayed.
 TEST(CheckRunner, ACheckThatDoesNotEndIsAnErrorWhileItIsStuck) {
   Stage stage;
   stage.gpus_answer();
@@ -680,7 +680,7 @@ TEST(CheckRunner, ADiagnosticIsSkippedWhileAQuarantineHasTheNode) {
   EXPECT_GE(script().runs, 1);
 }
 
-// A quarantine that began, or was asked for, while nobody had marked the node yet.
+// A quarantine that began, or was requested, before the node was marked.
 TEST(CheckRunner, ADiagnosticIsSkippedWhileAnotherHasTheGpus) {
   Stage stage({diagnostic()});
   stage.gpus_answer();
@@ -719,7 +719,7 @@ TEST(CheckRunner, QuickChecksRunWhoeverHasTheNode) {
   EXPECT_EQ(script().runs, 1);
 }
 
-// There a failed diagnostic was forgotten after one cycle.
+// In the replaced suite a failed diagnostic was forgotten after one cycle.
 TEST(CheckRunner, TheVerdictOfADiagnosticStaysUntilAnotherSupersedesIt) {
   Stage stage({diagnostic()});
   stage.gpus_answer();

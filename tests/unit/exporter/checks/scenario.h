@@ -1,6 +1,5 @@
 // A node to judge: eight healthy H100s of a p5.48xlarge that has had them before, an hour after
-// boot, that a test makes sick where it wants. Values are invented unless a test says where they
-// come from.
+// boot. A test adds the faults. Values are invented unless a test says where they come from.
 #pragma once
 
 #include <memory>
@@ -24,20 +23,20 @@ class Scenario {
   [[nodiscard]] PciGpu& on_bus(std::size_t index) { return (*facts.pci_gpus)[index]; }
   [[nodiscard]] static std::string bus_id(std::size_t index);
 
-  // Bare metal without a profile at its first boot.
+  // Makes it bare metal without a profile, at its first boot.
   void forget_machine();
-  // All links of this boot, as the exporter has seen them before.
+  // Records all links of this boot, as if the exporter had seen them before.
   void remember_links();
-  // The driver does not list it, the bus neither.
+  // Removes the GPU from the driver's list, but not from the bus.
   void take_out_of_driver(std::size_t index);
   void take_off_bus(std::size_t index);
-  // A line of the kernel log, of this boot.
+  // Adds a line of the kernel log, of this boot.
   void kernel_has(const std::string& check, const std::string& code, const std::string& pci,
                   Severity severity, Evidence evidence = Evidence::kKernel);
-  // What check "gpu" has left behind in the boot before.
+  // Adds a finding that check "gpu" has left from the earlier boot.
   void was_found_before_the_reboot(const std::string& code, const std::string& pci);
 
-  // With the report as it is now.
+  // Returns a snapshot with the current report.
   [[nodiscard]] Snapshot make_snapshot() const;
   [[nodiscard]] CheckOutcome judge() const;
 
@@ -58,10 +57,10 @@ class Scenario {
 // One healthy AMD GPU at 0000:05:00, and no profile.
 [[nodiscard]] Scenario amd_scenario_node();
 
-// nullptr where there is none; `pci` empty: of the node, or whichever.
+// Returns the first finding with that code, or nullptr. If `pci` is empty, any address matches.
 [[nodiscard]] const Finding* find_finding(const CheckOutcome& outcome, std::string_view code,
                                           std::string_view pci = {});
-// kNone where it is not found.
+// Returns kNone if there is no such finding.
 [[nodiscard]] Severity severity_of(const CheckOutcome& outcome, std::string_view code);
 [[nodiscard]] std::string codes_of(const CheckOutcome& outcome);  // "a, b"
 

@@ -1,7 +1,7 @@
 // GPUs that several workloads share, by MIG or by time-slicing, in every rule that counts GPUs:
 // gpu_missing and gpu_extra (profile, labels, memory), gpu_undriven, the missing library, and check
-// 3. A MIG device is no GPU, and time-slicing multiplies what the kubelet hands out, not what the
-// driver lists. The other places that count: publish/families_node_test.cpp,
+// 3. A MIG device is not a GPU, and time-slicing multiplies the devices of the kubelet, not those
+// of the driver. The other places that count: publish/families_node_test.cpp,
 // publish/node/labelled_gpus_test.cpp, store/known_machine_test.cpp, gpu/worker/hung_gpus_test.cpp,
 // gpu/nvidia/nvml_library_test.cpp and check_process_test.cpp.
 #include <gmock/gmock.h>
@@ -27,12 +27,12 @@ void cut(GpuReading& reading) {
   reading.utilization_ratio.reset();
 }
 
-// Eight GPUs as 56 MIG devices.
+// Partitions eight GPUs into 56 MIG devices.
 void cut_all(Scenario& node) {
   for (GpuReading& reading : node.report.vendors[0].gpus) cut(reading);
 }
 
-// Each GPU is handed out four times.
+// The kubelet assigns each GPU four times.
 void slice(Snapshot& snapshot) {
   snapshot.workloads.is_known = true;
   for (std::size_t gpu = 0; gpu < 8; ++gpu) {
@@ -108,7 +108,7 @@ TEST(SharedGpus, AreGpusInCheck3Too) {
   EXPECT_THAT(bench.run().details, HasSubstr("1 do not answer"));
 }
 
-// One GPU is cut, and seven are not.
+// One GPU is partitioned, and seven are not.
 TEST(SharedGpus, BesideWholeOnesAreCountedWithThem) {
   Scenario node;
   cut(node.gpu(0));

@@ -1,5 +1,5 @@
-// Checks that do what a test tells them, and a runner that drives them on a clock of the test's
-// own. Used by the tests of the runner and of one run.
+// Checks that follow a test's script, and a runner that drives them on the test's own clock. Used
+// by the tests of the runner and of one run.
 #pragma once
 
 #include <condition_variable>
@@ -15,13 +15,14 @@
 
 namespace gpuward::exporter {
 
-// What the next runs do. The table of checks makes them without arguments, so there is one script.
+// The behaviour of the next runs. The table of checks makes them without arguments, so there is one
+// script.
 struct Script {
   std::mutex mutex;
   std::condition_variable changed;
   std::function<CheckOutcome(const CheckContext&)> run;
   int runs = 0;
-  bool is_held = false;  // a run blocks, whatever it is told, until release()
+  bool is_held = false;  // a run blocks until release(), even if its caller stops it
 
   void hold();
   void release();
@@ -38,19 +39,20 @@ class Stage {
   ~Stage();
 
   void gpus_answer();
-  // Goes on by that much and ticks, then until running checks have ended, if they can.
+  // Advances the clock and ticks until running checks have ended, if they can.
   void pass(std::chrono::milliseconds time);
   void tick() { runner_->tick(); }
   void end_runner() { runner_.reset(); }
-  // Of the only check; a status of nothing known is an error without details.
+  // Returns the result of the only check. A result that does not exist is an error without details.
   [[nodiscard]] CheckResult result() const;
   [[nodiscard]] bool has_result() const;
 
-  // Lives as long as the process, as the real one does: a run that is left behind may ask it.
+  // The clock lives as long as the process, as the real one does: a run that is left behind may use
+  // it.
   fakes::FakeClock& clock;
   Store store;
   CheckSettings settings;
-  std::optional<std::string> objection;  // who else has the node
+  std::optional<std::string> objection;  // the program that has the node
   std::vector<CheckEntry> entries;
   support::TempDir state_folder;
 

@@ -51,7 +51,7 @@ void turn_off_links(Scenario& node) {
   }
 }
 
-// The profile alone: links may be switched off.
+// The profile alone expects them: links may be switched off.
 TEST(TopologyOfAMachine, WithoutLinksIsWatchedIfOneSourceAloneExpectsThem) {
   CheckBench bench(topology_entry());
   turn_off_links(bench.node);
@@ -144,7 +144,7 @@ TEST_F(Topology, MigHasNoPeers) {
   EXPECT_EQ(codes_of(run()), "");
 }
 
-// Any process may call itself so.
+// Any process may use this name.
 TEST_F(Topology, AFabricManagerThatIsNotRootsIsNone) {
   bench_.host.with_uids(900, 65534, 65534);
   EXPECT_EQ(severity_of(run(), "fabric_manager_down_completed"), Severity::kMonitor);
@@ -152,7 +152,7 @@ TEST_F(Topology, AFabricManagerThatIsNotRootsIsNone) {
   EXPECT_EQ(codes_of(run()), "");
 }
 
-// One GPU that hangs says nothing of its fabric; the seven others are in it.
+// One GPU that hangs says nothing about its fabric. The seven others are in it.
 TEST_F(Topology, AFabricManagerThatIsDownBesideAHungGpuIsJudgedByTheOtherGpus) {
   bench_.host.remove("proc/900");
   GpuReading& hung = bench_.node.gpu(3);
@@ -201,7 +201,7 @@ TEST_F(Topology, CrcErrorsCountFromAHundredASecond) {
 TEST_F(Topology, FabricManagerDownIsSeenAlthoughTheGpusAreInTheirFabric) {
   bench_.host.remove("proc/900");
   EXPECT_EQ(severity_of(run(), "fabric_manager_down_completed"), Severity::kMonitor);
-  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench_.node.gpu(gpu).fabric = {};  // A100 tells none
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench_.node.gpu(gpu).fabric = {};  // A100: none
   EXPECT_EQ(severity_of(run(), "fabric_manager_down"), Severity::kReset);
 }
 

@@ -21,7 +21,7 @@ Verdict verdict(const std::string& check, CheckStatus newest, const State& state
   CheckResult result;
   result.check = check;
   result.status = newest;
-  result.severity = Severity::kIsolate;  // of the run: not what counts
+  result.severity = Severity::kIsolate;  // the run's own, which does not count
   return verdict_of(result, state);
 }
 
@@ -45,7 +45,7 @@ TEST(VerdictOf, CheckZeroIsThatOfReadingsAndOfTheLogOfHardware) {
   }
 }
 
-// As its run decides (DecideStatus).
+// Its run decides in the same way (DecideStatus).
 TEST(VerdictOf, AnErrorIsAnErrorUntilAFailureStandsBesideIt) {
   EXPECT_EQ(verdict("0-nvidia-smi", kError, {}).status, kError);
   EXPECT_EQ(verdict("0-nvidia-smi", kError, with("xid", Severity::kMonitor)).status, kError);

@@ -25,7 +25,7 @@ std::string witness(const Scenario& node) {
   return found.empty() ? "" : found.front().by;
 }
 
-// A line alone, on a GPU that is read without a fault.
+// A line alone, on a GPU whose readings show no fault.
 Scenario node_with_line(const std::string& check, const std::string& code,
                         Severity severity = Severity::kReset) {
   Scenario node;
@@ -105,7 +105,7 @@ TEST(Witness, OfALinkIsItsStateAndNotThatOfTheMemory) {
   EXPECT_EQ(witness(node), "gpu nvlink_inactive");
 }
 
-// With unified memory in use the GPU is reset for it, so a reading of less is not enough.
+// With unified memory in use gpuward resets the GPU for it, so a milder reading is not enough.
 TEST(Witness, OfXid159IsNoReadingBelowReset) {
   for (const Severity severity : {Severity::kMonitor, Severity::kReset}) {
     Scenario node = node_with_line("xid", "159", severity);
@@ -205,7 +205,7 @@ TEST(RecoveredGpu, IsNoneByALineOfUserSpace) {
                   .empty());
 }
 
-// An AMD GPU with such counters, of which the kernel log says that errors were not corrected.
+// An AMD GPU with such counters, for which the kernel log reports uncorrected errors.
 Scenario node_with_ras(const std::vector<RasBlock>& blocks) {
   Scenario node = amd_scenario_node();
   node.gpu(0).ras = blocks;
@@ -243,7 +243,7 @@ TEST(AllowedErrors, AreNoneOfAGpuWhoseCountersDoNotShowThemOrShowMore) {
   EXPECT_EQ(allowed_in(hung), 0U);
 }
 
-// A line that was old when it was first read.
+// A line that was old when the exporter first read it.
 Scenario node_with_history(const std::string& code, Severity severity) {
   Scenario node = node_with_line("xid", code, Severity::kNone);
   for (auto& [key, finding] : node.known.findings) finding.history = severity;

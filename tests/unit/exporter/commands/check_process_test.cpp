@@ -44,7 +44,7 @@ class CheckProcess : public testing::Test {
                                   "--state.path=" + (folder_ / "state").string(),
                                   "--config.file=" + (folder_ / "config.yaml").string()};
     argv.insert(argv.end(), words.begin(), words.end());
-    // Neither the programs of this machine nor the network of a cloud.
+    // Hides the programs of this machine and the network of a cloud.
     return {.argv = std::move(argv),
             .env = {{"PATH", tools_.path().string()}, {"AWS_EC2_METADATA_DISABLED", "true"}}};
   }
@@ -53,7 +53,7 @@ class CheckProcess : public testing::Test {
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome.value_or(support::Process::Outcome{-1, "", ""});
   }
-  // The field of each line of JSON.
+  // Returns the field of each line of JSON.
   static std::vector<std::string> each(const std::string& field, const std::string& output) {
     std::vector<std::string> values;
     std::istringstream lines(output);
@@ -78,7 +78,7 @@ class CheckProcess : public testing::Test {
   }
 
   std::string library_ = fake_nvml::FakeNvml::library();
-  // As the driver says.
+  // The addresses that the driver reports.
   const std::vector<std::string> addresses_{"0000:1a:00.0", "0000:2b:00.0", "0000:3c:00.0",
                                             "0000:4e:00.0", "0000:9a:00.0", "0000:ab:00.0",
                                             "0000:bc:00.0", "0000:cd:00.0"};
@@ -149,7 +149,7 @@ TEST_F(CheckProcess, ThePrologRunsWhatIsQuickEnoughBeforeAJob) {
   EXPECT_THAT(each("check", outcome.output), ElementsAre("0-nvidia-smi", "2-efa-enumeration"));
 }
 
-// The driver alone says so: worth no reboot, and no reason to start a job either.
+// Only the driver reports it. That is not enough for a reboot, but enough to refuse a job.
 TEST_F(CheckProcess, ThePrologRefusesAJobWhileAGpuIsLost) {
   nvml_.play("lost_gpu");
 

@@ -58,7 +58,7 @@ TEST(CheckSelection, RefusesNoWishAndTwoWishes) {
   EXPECT_THAT(fault_of({.suite = "lightweight", .check = "0"}), HasSubstr("give exactly one of"));
 }
 
-// Check 5 would only be skipped otherwise, with exit code 0.
+// Otherwise check 5 would only be skipped, with exit code 0.
 TEST(CheckSelection, WhatLoadsTheGpusForLongNeedsExclusive) {
   EXPECT_THAT(fault_of({.suite = "intensive"}), HasSubstr("--exclusive"));
   for (const char* name : {"4", "5", "nccl-allreduce"}) {

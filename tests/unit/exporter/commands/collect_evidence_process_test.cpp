@@ -31,7 +31,7 @@ class CollectEvidence : public support::OnMoto<> {
   void add_tool(const std::string& name, const std::string& script) {
     fs::permissions(folder_.write(name, "#!/bin/sh\n" + script + "\n"), fs::perms::owner_all);
   }
-  // As the Job of the step does, with what an operator's template may add.
+  // The command of the step's Job, with additions as in an operator's template.
   support::ProcessOptions command(std::map<std::string, std::string> env,
                                   const std::vector<std::string>& more) {
     const fs::path job =
@@ -105,7 +105,7 @@ TEST_F(CollectEvidence, PutsItToAUrlWithAToken) {
 
   const auto outcome =
       run({{"EVIDENCE_UPLOAD", url}}, {"--upload.bearer-token-file=" + token.string()});
-  server.stop();  // its threads have written by then
+  server.stop();  // now its threads have written
 
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;
   ASSERT_EQ(kept().size(), 1U);
@@ -210,7 +210,7 @@ TEST_F(CollectEvidence, NamesWhatIsIncomplete) {
   EXPECT_THAT(outcome.output, HasSubstr("; incomplete: nvidia-smi.txt, nvidia-smi-topo.txt"));
 }
 
-// As the kubelet ends the pod of a Job whose time is over.
+// The kubelet ends the pod of a Job like this when its time is over.
 TEST_F(CollectEvidence, KeepsWhatItHasWhenItIsEnded) {
   add_tool("nvidia-smi", ": > " + (folder_ / "hangs").string() + "; exec sleep 600");
   const support::TempDir mounted;

@@ -1,4 +1,5 @@
-// `gpuward-exporter findings` beside a running exporter, before a start, and given nonsense.
+// `gpuward-exporter findings` beside a running exporter, before a start, and with invalid
+// arguments.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -31,7 +32,7 @@ class ExporterFindings : public testing::Test {
     EXPECT_TRUE(outcome.has_value() && outcome->exit_code == 0);
     return outcome ? outcome->output : std::string();
   }
-  // Latched, and saved where the command looks.
+  // Latches an Xid, and waits until it is saved in the file that the command reads.
   void latch(int code, const std::string& pci = "0000:4e:00") {
     exporter.append_log(xid_line(code, pci));
     ASSERT_TRUE(support::poll_until([&] {
@@ -218,7 +219,7 @@ TEST_F(ExporterFindings, SurvivesRequestsThatAreNone) {
   EXPECT_TRUE(exporter.process().running());
 }
 
-// From libamd_smi in the worker to the node's severity and back, with the real programs.
+// The flow from libamd_smi in the worker to the node's severity and back, with the real programs.
 TEST_F(ExporterFindings, AFatalCperRecordStaysUntilClearedAndComesBackWithANewerOne) {
   const std::string healthy = "include = " GPUWARD_SOURCE_DIR
                               "/tests/testdata/invented/amd/mi300x_healthy.conf\nsmi.1.cper = ";

@@ -1,5 +1,5 @@
 // `gpuward-exporter inject` beside a running exporter: what a drill shows, and what it leaves
-// alone.
+// unchanged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

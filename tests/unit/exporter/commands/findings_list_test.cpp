@@ -1,5 +1,5 @@
-// What `gpuward-exporter findings list` says of a saved state; the rest of the command is tested
-// beside a running exporter.
+// The output of `gpuward-exporter findings list` for a saved state. The rest of the command is
+// tested beside a running exporter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The check may be gone from the configuration: then only an operator can clear it.
+// The check may be gone from the configuration. Then only an operator can clear it.
 TEST(FindingsList, ShowsThoseOfABootBeforeAsLongAsTheirCheckHasNotLookedAgain) {
   LatchedState latched({});
   latched.enter_boot("boot-1", at_second(0));

@@ -1,5 +1,6 @@
-// `gpuward-exporter gpu-release` beside a running exporter: who holds the driver meanwhile, what
-// the exporter says, and that it takes the GPUs again whatever becomes of the asker.
+// `gpuward-exporter gpu-release` beside a running exporter: which process holds the driver
+// meanwhile, what the exporter reports, and that it takes the GPUs back after any end of the
+// requester.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -100,7 +101,7 @@ TEST_F(GpuReleaseCommand, StopsAProgramThatDoesNotEndInTime) {
   EXPECT_THAT(outcome->error_output, HasSubstr("did not end in time"));
 }
 
-// The shell ends at once, and what it has started does not.
+// The shell ends at once, but its child does not.
 TEST_F(GpuReleaseCommand, EndsWhatItsProgramLeavesBehind) {
   const fs::path number = exporter_.file("left");
   const auto outcome =
@@ -132,7 +133,7 @@ TEST_F(GpuReleaseCommand, RunsItsProgramIfThereIsNoExporter) {
 TEST_F(GpuReleaseCommand, WaitsForItsEndWithoutAProgram) {
   exporter_.start();
   auto words = argv("");
-  words.resize(words.size() - 4);  // without -- and what follows
+  words.resize(words.size() - 4);  // without -- and the words after it
   auto asker = support::Process::spawn({.argv = words});
   ASSERT_TRUE(asker) << asker.error().message;
   ASSERT_TRUE(exporter_.has("gpuward_gpu_released", "1"));

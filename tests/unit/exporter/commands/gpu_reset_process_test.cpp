@@ -52,7 +52,7 @@ TEST_F(GpuResetCommand, ResetsTheGpusInTheBootThatItIsFor) {
   EXPECT_FALSE(fs::is_empty(folder_ / "state/clear.d")) << "drills and findings end with a reset";
 }
 
-// This machine has none, or a screen's.
+// This machine has none, or only one for a screen.
 TEST_F(GpuResetCommand, WantsAVendorThatItKnows) {
   EXPECT_EQ(run({"--vendor=intel"}).exit_code, 2);
   fs::create_directories(folder_ / "sys/bus/pci/devices");

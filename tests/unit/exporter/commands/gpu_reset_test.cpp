@@ -1,5 +1,5 @@
-// A reset of the GPUs with fakes of the vendors' programs, which refuse as the real ones do, and of
-// the kernel's files.
+// A reset of the GPUs with fakes of the kernel's files and of the vendors' programs, which refuse
+// as the real ones do.
 #include "exporter/commands/gpu_reset.h"
 
 #include <gmock/gmock.h>
@@ -61,8 +61,8 @@ class GpuResets : public testing::Test {
   std::stop_source stop_;
 };
 
-// A driver with two GPUs: persistence mode is an attachment to a GPU, so that a reset is refused.
-// A file for each GPU has its mode; another has the calls.
+// A driver with two GPUs. Persistence mode is an attachment to a GPU, so that a reset is refused. A
+// file for each GPU has its mode; another has the calls.
 class NvidiaReset : public GpuResets {
  protected:
   // `reset` is the answer if nothing is attached.
@@ -110,7 +110,7 @@ TEST_F(NvidiaReset, TurnsPersistenceModeOfAllGpusOffAtOnce) {
   EXPECT_EQ(text_of("mode-1A") + text_of("mode-1B"), "Enabled\nEnabled\n");
 }
 
-// Such as gpu-feature-discovery, which asks the driver once a minute.
+// For example gpu-feature-discovery, which calls the driver once a minute.
 TEST_F(NvidiaReset, WaitsUntilNoProcessHasAGpuOpen) {
   add_driver("echo 'All done.'");
   open_a_gpu("/dev/nvidia0");
@@ -147,7 +147,7 @@ TEST_F(NvidiaReset, IsTriedTwiceAtMost) {
   EXPECT_EQ(text_of("resets"), "x\nx\n");
 }
 
-// As a container without hostPID: the driver knows.
+// The container has no hostPID, but the driver knows.
 TEST_F(NvidiaReset, DoesNotWaitIfItCannotTell) {
   add_driver("echo 'All done.'");
   node_.remove("proc/2");
@@ -173,7 +173,7 @@ TEST_F(NvidiaReset, TurnsPersistenceModeOnAgainIfItIsStopped) {
   EXPECT_THAT(text_of("calls"), Not(HasSubstr("--gpu-reset")));
 }
 
-// The driver would have refused it, and the policy says what follows then.
+// The driver would have refused it, and the policy has a rule for a refused reset.
 TEST_F(NvidiaReset, NamesTheUsersIfItIsStoppedBeforeItBegins) {
   add_driver("echo 'All done.'");
   open_a_gpu("/dev/nvidia0");
@@ -203,7 +203,7 @@ TEST_F(NvidiaReset, SaysThatThereIsNoProgram) {
   EXPECT_EQ(reset_nvidia_gpus(tools(), folder_ / "run").exit_code, 127);
 }
 
-// The daemons hold the GPUs, or train their links, until nvidia-smi asks them otherwise by their
+// The daemons hold the GPUs, or train their links, until nvidia-smi tells them otherwise over their
 // sockets, on the machine or in the driver container of the GPU operator.
 TEST_F(NvidiaReset, FindsTheSocketsOfTheDaemons) {
   fs::create_directory(folder_ / "run");
@@ -217,7 +217,7 @@ TEST_F(NvidiaReset, FindsTheSocketsOfTheDaemons) {
   }
 }
 
-// As systemd does: nvidia-dcgm.service takes the unit along that requires it.
+// systemd does this: nvidia-dcgm.service stops the unit that requires it.
 TEST_F(GpuResets, StopsUnitsThatRunAndStartsThemAgain) {
   for (const char* unit : {"nvidia-dcgm", "exporter", "stuck"})
     folder_.write(std::string(unit) + ".service", "");
@@ -259,7 +259,7 @@ TEST_F(NvidiaReset, IsNotBegunWithTooLittleTime) {
   EXPECT_EQ(text_of("mode-1A"), "Enabled\n");
 }
 
-// AMD's programs and its driver reset a GPU that is in use too.
+// AMD's programs and its driver also reset a GPU that is in use.
 class AmdReset : public GpuResets {
  protected:
   void SetUp() override {
@@ -277,7 +277,7 @@ class AmdReset : public GpuResets {
         "sys/class/drm/card" + std::to_string(number) + "/device/xgmi_hive_info/xgmi_hive_id",
         hive + "\n");
   }
-  // What the kernel answers to a reader of the file, which resets the GPU.
+  // Sets the kernel's answer to a reader of the file, which resets the GPU.
   void set_recover(int number, const std::string& result) {
     node_.write("sys/kernel/debug/dri/" + std::to_string(number) + "/amdgpu_gpu_recover",
                 result + "\n");
@@ -314,7 +314,7 @@ TEST_F(AmdReset, IsOfEachGpuByRocmSmiIfThatIsAllThereIs) {
                                 Not(HasSubstr("-d 2"))));
   add_program("rocm-smi", "echo \"$@\"; [ $3 = 1 ] || echo Successfully reset GPU");
   EXPECT_EQ(reset().exit_code, kFailed) << "of two GPUs one has failed";
-  // As Debian's rocm-smi 5.2 does without the driver.
+  // Debian's rocm-smi 5.2 prints this without the driver.
   add_program("rocm-smi", "echo 'ERROR:root:Driver not initialized (amdgpu not found in modules)'");
   EXPECT_EQ(reset().exit_code, kFailed);
 }

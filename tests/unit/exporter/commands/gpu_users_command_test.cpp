@@ -95,7 +95,7 @@ TEST(GpuUsers, KnowTheExportersWorkerByItsParentAndNotByItsName) {
   EXPECT_THAT(out.str(), EndsWith("the GPUs are open in gpuward-worker (pid 100: nvidia0)\n"));
 }
 
-// As a container without hostPID: its own processes alone.
+// A container without hostPID sees only its own processes.
 TEST(GpuUsers, CannotTellIfNotAllProcessesAreSeen) {
   support::HostTree node;
   node.remove("proc/2");

@@ -1,5 +1,5 @@
-// A restart of the node with a fake of its systemd, which runs, refuses or does not answer, and of
-// the kernel's files. tests/machine has the real ones, in a virtual machine.
+// A restart of the node with fakes of the kernel's files and of its systemd, which runs, refuses or
+// does not answer. tests/machine has the real ones, in a virtual machine.
 #include <gmock/gmock.h>
 
 #include <sstream>
@@ -23,7 +23,7 @@ using ::testing::Not;
 
 const std::string kBoot = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
 
-// Each answer takes longer than systemd may take; a sleep takes no time.
+// Each answer takes longer than systemd may take. A sleep takes no time.
 class SlowClock final : public Clock {
  public:
   [[nodiscard]] Wall wall() const override { return system_.wall() + late_; }
@@ -50,7 +50,7 @@ class NodeReboot : public testing::Test {
     node_.write("proc/sys/kernel/random/boot_id", kBoot + "\n");
     node_.write("proc/sysrq-trigger", "");
     node_.write("proc/1/root/bin/bash", "");
-    // As the real ones do: a unit runs from systemd-run until the restart.
+    // The fakes act as the real ones: a unit runs from systemd-run until the restart.
     set_systemd(R"(case "$*" in
 systemd-run*) touch waiter;;
 "systemctl is-active --quiet -- gpuward-node-reboot.service") [ -e waiter ] || exit 3;;
@@ -113,7 +113,7 @@ TEST_F(NodeReboot, DoesNothingInAnotherBoot) {
   EXPECT_EQ(calls() + keys(), "");
 }
 
-// The image of a test, another init, a pod without hostPID.
+// The image of a test, another init, or a pod without hostPID.
 TEST_F(NodeReboot, DoesNothingWithoutSystemd) {
   node_.with_process(1, "machined");
   EXPECT_EQ(run(), kWrongUsage);
@@ -176,7 +176,7 @@ esac)");
   EXPECT_EQ(keys(), "");
 }
 
-// With thousands of mounts, or in a daemon-reload: the unit runs after all.
+// With thousands of mounts, or in a daemon-reload, the unit does run.
 TEST_F(NodeReboot, GoesOnIfTheUnitOfABusySystemdRuns) {
   set_systemd(R"(case "$*" in
 systemd-run*) echo 'Connection timed out' >&2; exit 1;;
@@ -205,7 +205,7 @@ TEST_F(NodeReboot, SaysIfItCannotPressTheKeys) {
   EXPECT_THAT(out_.str(), HasSubstr("sysrq-trigger failed"));
 }
 
-// systemd would put its own variables in.
+// systemd would replace such a variable by its own.
 TEST_F(NodeReboot, HasAScriptWithoutABraceAfterADollar) {
   EXPECT_EQ(run(), kDone);
   EXPECT_THAT(calls(), AllOf(HasSubstr("> /proc/sysrq-trigger"), Not(HasSubstr("${"))));

@@ -41,7 +41,7 @@ TEST(Probe, SaysWhatWasWrongLast) {
   EXPECT_THAT(wrong.error_output, HasSubstr("http"));
 }
 
-// Of an address that nobody serves yet it waits for the answer.
+// If no server listens on the address yet, the probe waits for the answer.
 TEST(Probe, TriesAgainUntilItIsAnswered) {
   std::atomic<int> asked = 0;
   http::Route route = http::get_route("/late", "");
@@ -69,7 +69,7 @@ TEST(Probe, PostsTheTimeWithItsToken) {
                    "--probe.bearer-token-file=" + file.string()})
                 .exit_code,
             0);
-  server.stop();  // its threads have written by then
+  server.stop();  // now its threads have written
   EXPECT_EQ(token, "Bearer secret");
   EXPECT_THAT(body, MatchesRegex("from [0-9T:-]+Z to [0-9T:-]+Z"));
   const auto now = parse_rfc3339(body.substr(5, 20));

@@ -1,4 +1,4 @@
-// How far long work is, as people read it.
+// The progress of long work, as operators read it.
 #include "exporter/commands/progress.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 class ProgressTest : public ::testing::Test {
  protected:
-  // What has been written since this was last asked.
+  // Returns the output since the last call.
   std::string written() {
     std::string text = out_.str();
     out_.str("");

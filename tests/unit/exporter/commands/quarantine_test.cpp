@@ -21,7 +21,7 @@ CheckResult result(int number, CheckStatus status, Severity severity = Severity:
   return made;
 }
 
-// The recommendation was "investigate" even for a node that had passed.
+// The replaced suite recommended "investigate" even for a node that had passed.
 TEST(QuarantineResult, ANodeThatPassesGoesBackIntoService) {
   for (const CheckStatus efa : {CheckStatus::kPass, CheckStatus::kSkip}) {
     const auto verdict = judge_quarantine({result(4, CheckStatus::kPass), result(6, efa)});
@@ -60,7 +60,7 @@ TEST(QuarantineResult, WhatDidNotRunHasNotPassed) {
             "investigate");
 }
 
-// Read beside the annotation `results`, which has the same words.
+// Operators read it beside the annotation `results`, which uses the same words.
 TEST(QuarantineResult, SaysErrorOfACheckThatCouldNotTellAndNoPass) {
   const std::vector results = {result(4, CheckStatus::kError), result(6, CheckStatus::kPass)};
   const auto written =
@@ -99,7 +99,7 @@ class QuarantineTest : public SweepTest {
     kube::Api api = process_.make_api();
     return Quarantine(quarantine_options(), api, clock_, process_.log).run(run, stop);
   }
-  // Each check takes an hour.
+  // Runs a quarantine in which each check takes an hour.
   Result<QuarantineResult> pass_slowly() {
     return quarantine([&](int number, const std::stop_token& stop) {
       clock_.advance(std::chrono::hours(1));
@@ -161,7 +161,7 @@ TEST_F(QuarantineTest, APassTakesAwayWhatDiagnosticsClearAndWasNotSeenSince) {
   EXPECT_FALSE(requests[0].matches(finding)) << "seen while the diagnostic ran";
 }
 
-// The way back of CONTRACTS E: by choice a pass takes the place of the operator's word.
+// The recovery of CONTRACTS E: if configured, a pass replaces the operator's confirmation.
 TEST_F(QuarantineTest, APassTakesAwayWhatOnlyAnOperatorClearsIfThatIsAskedFor) {
   const auto began = clock_.wall();
   clears_latched_ = true;

@@ -107,7 +107,7 @@ TEST_F(CheckCommandTest, ExitsWith2OnWrongUsageAndRunsNothing) {
   EXPECT_EQ(sources_, 0);
 }
 
-// health_suite.md 2.3: there its text was taken for a GPU, and the check failed.
+// health_suite.md 2.3: the replaced suite read its text as a GPU, and the check failed.
 TEST_F(CheckCommandTest, ADryRunSaysWhatItWouldRunAndTouchesNothing) {
   EXPECT_EQ(run({.suite = "intensive", .is_dry_run = true}), 0);
   EXPECT_THAT(out_.str(), HasSubstr("4-dcgm-diag-l4, 9060 s at most"));
@@ -131,7 +131,7 @@ TEST_F(CheckCommandTest, TakesXidsFromTheExportersState) {
   EXPECT_THAT(out_.str(), HasSubstr("xid 79 on " + Scenario::bus_id(2)));
 }
 
-// A clock on which nobody waits for long; something happens whenever somebody does.
+// A clock on which each wait ends at once and calls `on_sleep`.
 class PatientClock final : public Clock {
  public:
   [[nodiscard]] Wall wall() const override { return real_.wall(); }
@@ -191,7 +191,7 @@ TEST_F(GpuLockCommandTest, AQuarantineGivesUpALevel2ThatDoesNotEnd) {
   EXPECT_THAT(out_.str(), HasSubstr("skip"));
 }
 
-// A type that nobody has described, and a card that has fallen off the bus and out of the driver.
+// A type without a profile, and a card that has fallen off the bus and out of the driver.
 TEST_F(CheckCommandTest, APrologRefusesAJobOnAMachineThatHasLostAGpuItOnceHad) {
   parts_.instance_type = "x9.metal";
   parts_.machine.system_uuid = "4c4c4544";
@@ -224,7 +224,7 @@ TEST_F(CheckCommandTest, TakesAnXidOfThisBootFromTheKernelLogWhateverItsAge) {
   EXPECT_THAT(out_.str(), HasSubstr("xid 79 on " + Scenario::bus_id(2)));
 }
 
-// There an old Xid kept failing; here what a reboot heals is gone after one.
+// In the replaced suite an old Xid kept failing. Here a reboot ends a finding that a reboot heals.
 TEST_F(CheckCommandTest, AnXidOfTheBootBeforeIsHistory) {
   save_state_with_xid_79();
   parts_.boot_id = "boot-3";

@@ -52,7 +52,7 @@ TEST_F(SelfTest, FindsNoDifferenceIfThereIsNone) {
     const auto outcome = run();
     EXPECT_EQ(outcome.exit_code, 0) << scenario << "\n" << outcome.output << outcome.error_output;
     EXPECT_THAT(outcome.output, EndsWith(" were not compared.\n")) << scenario;
-    // A wrong name in the table of what is compared.
+    // The table of compared fields would have a wrong name.
     EXPECT_THAT(outcome.output, Not(HasSubstr("this nvidia-smi has no field"))) << scenario;
   }
 }

@@ -33,7 +33,7 @@ VendorReading report_of(std::vector<GpuReading> gpus) {
   return report;
 }
 
-// nvidia-smi has these fields, and one GPU.
+// An nvidia-smi with these fields, and one GPU.
 SmiReading smi(std::map<std::string, std::string, std::less<>> fields) {
   return {.fault = "", .gpus = {{"0000:40:00", std::move(fields)}}};
 }

@@ -1,5 +1,5 @@
-// A cluster in memory where Jobs run at once and end as a test says, for the tests of sweep and
-// quarantine; and a connection to it that can die at any request.
+// A cluster in memory in which Jobs run at once and end as a test says, and a connection to it that
+// can die at any request. Used by the tests of sweep and quarantine.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ inline constexpr const char* kSkipLine =
 struct JobEnd {
   int exit_code = 0;
   std::string message = kPassLine;
-  bool never = false;           // it goes on for ever
+  bool never = false;           // it never ends
   std::string no_pod_why = {};  // it fails without a pod that ended
 };
 
@@ -41,7 +41,7 @@ inline constexpr std::size_t kForEver = std::numeric_limits<std::size_t>::max();
 inline constexpr const char* kJobs = "/apis/batch/v1/namespaces/gpu-healthcheck/jobs";
 inline constexpr const char* kPods = "/api/v1/namespaces/gpu-healthcheck/pods";
 
-// What job controller and kubelet do, the moment that a Job is there.
+// Plays the job controller and the kubelet as soon as a Job exists.
 class JobRunner {
  public:
   explicit JobRunner(fakes::FakeKube& kube) : kube_(kube) {}
@@ -75,8 +75,8 @@ class JobRunner {
   fakes::FakeKube& kube_;
 };
 
-// Dead after so many requests: the last one is lost on its way there, or its answer on its way
-// back. To the server a killed program looks the same.
+// A client that dies after so many requests. The last request or its answer is lost on its way. The
+// server cannot distinguish this from a killed program.
 class MortalClient final : public http::Client {
  public:
   enum class Death { kBeforeTheRequest, kBeforeTheAnswer };
@@ -109,7 +109,7 @@ class MortalClient final : public http::Client {
   JobRunner& jobs_;
 };
 
-// One process: what it keeps in memory dies with it.
+// One process. Its memory is lost with it.
 struct SweepProcess {
   SweepProcess(fakes::FakeKube& kube, JobRunner& jobs, Clock& a_clock)
       : client(kube, jobs), clock(a_clock) {}
@@ -166,7 +166,7 @@ class SweepTest : public ::testing::Test {
   std::string annotation(const std::string& name, std::string_view key) {
     return fakes::annotation_of(node(name), key);
   }
-  // As an operand of NVIDIA's GPU operator that is paused.
+  // Labels a paused operand of NVIDIA's GPU operator.
   void pause_operands(const std::string& name,
                       const std::string& value = "paused-for-driver-upgrade") {
     patch_node(name,

@@ -66,7 +66,7 @@ class SweepOnControlPlane : public ::testing::Test {
     const Json jobs = must("GET", kJobs);
     return jobs["items"].empty() ? "" : std::string(jobs["items"][0]["metadata"]["name"]);
   }
-  // What a job controller and a kubelet would write.
+  // Writes the end of a Job as a job controller and a kubelet would.
   void end_job(const std::string& name, const std::string& verdict) {
     must("POST", kPods, fakes::pod(name, "", {{"job-name", name}}));
     const Json end = {{"exitCode", 1}, {"reason", "Error"}, {"message", verdict}};

@@ -41,7 +41,7 @@ TEST(SweepJob, RunsCheckOneOnTheNode) {
   }
 }
 
-// Else NVIDIA's runtime, where it is not the node's default, would put no driver into the pod.
+// Otherwise NVIDIA's runtime would put no driver into the pod, unless it is the node's default.
 TEST(SweepJob, HasTheRuntimeClassAndThePullSecretsThatItIsGiven) {
   SweepJobOptions options = with_image();
   options.runtime_class = "nvidia";
@@ -54,7 +54,7 @@ TEST(SweepJob, HasTheRuntimeClassAndThePullSecretsThatItIsGiven) {
   EXPECT_FALSE(plain.contains("imagePullSecrets"));
 }
 
-// `profile` and `checks` count where the check runs.
+// The check uses `profile` and `checks` in its own pod.
 TEST(SweepJob, MountsTheConfigurationOfTheExporters) {
   const Json pod = job_for("gpu-01")["spec"]["template"]["spec"];
   EXPECT_THAT(dump_json(pod["containers"][0]["volumeMounts"]),
@@ -64,7 +64,7 @@ TEST(SweepJob, MountsTheConfigurationOfTheExporters) {
                         R"("name":"config"})"));
 }
 
-// DCGM_TIMEOUT and instance-profiles.conf count where the check runs.
+// The check uses DCGM_TIMEOUT and instance-profiles.conf in its own pod.
 TEST(SweepJob, MountsTheConfigMapOfTheSuiteIfItIsNamed) {
   SweepJobOptions options = with_image();
   options.config_map = "gpu-healthcheck-config";

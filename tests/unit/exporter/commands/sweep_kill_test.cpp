@@ -1,5 +1,5 @@
-// A sweep that is killed at any of its requests, before the server has got it or before the answer
-// is back: no maintenance taint is left behind (a fault of the suite that gpuward replaces).
+// A sweep that is killed at any of its requests, before the server gets it or before the answer is
+// back: no maintenance taint stays (a fault of the suite that gpuward replaces).
 #include "exporter/publish/node/node_writer.h"
 #include "tests/unit/exporter/commands/sweep_cluster.h"
 
@@ -23,10 +23,10 @@ struct World {
     SweepOptions made;
     made.job.image = "registry.example/gpuward:1";
     made.owner = owner;
-    made.poll_interval = std::chrono::minutes(4);  // few requests, each of which is a death
+    made.poll_interval = std::chrono::minutes(4);  // few requests: each is one death
     return made;
   }
-  // Requests that it took.
+  // Runs a sweep and returns the number of its requests.
   std::size_t sweep(const std::string& owner, std::size_t lives, Death death) {
     SweepProcess process(kube, jobs, clock);
     process.client.lives = lives;
@@ -70,7 +70,7 @@ TEST_P(KilledSweep, LeavesNothingThatTheNextSweepDoesNotTakeAway) {
     for (const char* name : World::kNames)
       EXPECT_FALSE(world.is_under_maintenance(name)) << name << " after request " << lives;
   }
-  EXPECT_GT(left_behind, 0U);  // or nothing was proved
+  EXPECT_GT(left_behind, 0U);  // otherwise the test would prove nothing
 }
 
 TEST_P(KilledSweep, LeavesNothingThatTheNodesOwnAgentDoesNotTakeAway) {

@@ -63,11 +63,11 @@ TEST_F(SweepTest, AJobThatCouldNotTellLeavesTheNodeAsItWas) {
     EXPECT_FALSE(has_taint(name, kGpuwardNames(NodeName::kUnhealthy))) << name;
     EXPECT_FALSE(has_taint(name, kGpuwardNames(NodeName::kMaintenance))) << name;
   }
-  // The one that never ended is not left running on a node that is open again.
+  // The Job that never ended must not keep running on a node that is open again.
   EXPECT_EQ(kube_.requests("DELETE", kJobs).size(), 1U);
 }
 
-// The default selector is a label of GPU feature discovery, which not each cluster has.
+// The default selector is a label of GPU feature discovery, which some clusters lack.
 TEST_F(SweepTest, WarnsIfNoNodeMatchesTheSelector) {
   const auto said_with = [this](const std::string& selector) {
     SweepProcess process(kube_, jobs_, clock_);
@@ -109,7 +109,7 @@ TEST_F(SweepTest, TellsHowFarItIs) {
   EXPECT_EQ(counts.back(), (SweepCount{.done = 1, .failed = 3, .all = 4}));
 }
 
-// The old sweep waited its whole time-out for each Job in turn, taints held.
+// The old sweep waited its whole time-out for each Job in turn, and held the taints meanwhile.
 TEST_F(SweepTest, WaitsForAllJobsTogether) {
   for (int i = 0; i < 5; ++i) {
     add_node("gpu-0" + std::to_string(i));
@@ -128,7 +128,8 @@ TEST_F(SweepTest, EndsWithItsJobsAndNotWithItsTimeOut) {
   EXPECT_LT(clock_.steady() - began, std::chrono::seconds(30));
 }
 
-// Completed pods counted as busy, MIG and resource claims as idle, cordoned nodes got Jobs.
+// The replaced suite counted completed pods as busy, MIG and resource claims as idle, and sent Jobs
+// to cordoned nodes.
 TEST_F(SweepTest, TakesOnlyNodesWhoseGpusNobodyUses) {
   for (const char* name :
        {"busy", "busy-mig", "busy-amd", "busy-claim", "busy-class", "agents", "done", "cpu-work"})
@@ -180,7 +181,7 @@ TEST_F(SweepTest, LeavesCordonedUnhealthyAndClaimedNodesAlone) {
   ASSERT_TRUE(report);
   EXPECT_THAT(report->passed, IsEmpty());
   EXPECT_EQ(jobs_created(), 0U);
-  // Somebody else's: no claim.
+  // It belongs to another program: there is no claim.
   EXPECT_TRUE(has_taint("maintained-1", kGpuwardNames(NodeName::kMaintenance)));
 }
 
@@ -260,7 +261,7 @@ TEST_F(SweepTest, NodesThatNeverTellKeepNoOtherFromItsTurn) {
   EXPECT_THAT(sweep(few)->passed, ElementsAre("c-good"));
 }
 
-// A pod that comes between the look and the taint.
+// A pod comes between the look and the taint.
 TEST_F(SweepTest, LooksAgainOnceTheTaintKeepsPodsAway) {
   add_node("gpu-01");
   class Intruder final : public http::Client {

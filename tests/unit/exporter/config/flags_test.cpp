@@ -20,7 +20,7 @@ std::variant<CommandLine, int> parse(Words words, std::span<const AddCommand> co
   return parse_command_line(static_cast<int>(words.size()), words.data(), commands);
 }
 
-// The exit code where it is none to run.
+// Returns the exit code if the words start no command.
 std::optional<int> refused(const Words& words) {
   const auto line = parse(words, all_commands());
   const int* exit_code = std::get_if<int>(&line);
@@ -36,7 +36,7 @@ CommandLine given(const Words& words) {
 
 Flags parsed(const Words& words) { return given(words).flags; }
 
-// What a command of its own was told.
+// Returns the options that a command of the test reads from the words.
 template <typename Wishes, typename Added>
 Wishes told(Added (*add)(CLI::App&, Wishes&), const Words& words) {
   Wishes wishes;
@@ -53,8 +53,8 @@ TEST(Flags, WorkWithoutAny) {
   EXPECT_EQ(flags.state_path, "/var/lib/gpuward");
 }
 
-// The manifests mount the exporter's ConfigMap there, so that a Job or a command in the pod judges
-// by the configuration of the agent.
+// The manifests mount the exporter's ConfigMap there, so that a Job or a command in the pod uses
+// the configuration of the agent.
 TEST(Flags, FindTheConfigurationAtItsUsualPlaceIfItIsThere) {
   const support::TempDir folder;
   const auto file_of = [&](Words words) {

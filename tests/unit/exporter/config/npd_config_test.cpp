@@ -1,5 +1,5 @@
 // The files of tests/testdata/npd have the rules of node-problem-detector's own kernel-monitor.json
-// and of the gpu-monitor.json of npd-gpu, with messages of ours.
+// and of the gpu-monitor.json of npd-gpu, with messages of our own.
 #include "exporter/config/npd_config.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class NpdConfig : public ::testing::Test {
   Result<Settings> load_text(const std::string& json) {
     return load({folder_.write("monitor.json", json)});
   }
-  // A custom plug-in's file with these rules.
+  // Loads a custom plug-in's file with these rules.
   Result<Settings> load_rules(const std::string& rules) {
     return load_text(R"({"plugin": "custom", "rules": [)" + rules + "]}");
   }
@@ -81,7 +81,7 @@ TEST_F(NpdConfig, CountsTemporaryRulesAndWatchesPermanentOnesUnlessToldMore) {
   EXPECT_EQ(severities["FilesystemIsReadOnly"], Severity::kReboot);
 }
 
-// There a pattern has to match to the end of the last line.
+// In node-problem-detector a pattern has to match to the end of the last line.
 TEST_F(NpdConfig, MatchesToTheEndOfALine) {
   const auto settings = load({kFiles / "kernel-monitor.json"});
   EXPECT_THAT(codes_of(*settings, "Remounting filesystem read-only, or so they say"), IsEmpty());
@@ -100,7 +100,7 @@ TEST_F(NpdConfig, RunsTheGpuPlugInOnceAsACheckNamedAfterItsCondition) {
   EXPECT_EQ(program.max_output, 80U);
 }
 
-// From reset up the exporter sets the condition that the file names.
+// From severity reset up the exporter sets the condition that the file names.
 TEST_F(NpdConfig, SetsGpuProblemByAnUnchangedFileUnlessToldLess) {
   const auto severity_with = [this](const std::string& yaml) {
     return load({kFiles / "gpu-monitor.json"}, yaml).value().checks.programs.at(0).severity;

@@ -100,7 +100,7 @@ TEST(SeedKeys, KeepTheDefaultsOfTheReplacedSuiteIfNobodySetsThem) {
   EXPECT_EQ(settings.checks.nccl_nodes, 1U);
 }
 
-// Nothing is pulled unless somebody asks for it: the replaced suite names an image of its own.
+// No image is pulled unless an operator requests it. The replaced suite names an image of its own.
 TEST(SeedKeys, NameNoImageOfNcclTests) { EXPECT_EQ(Settings().checks.nccl_container, ""); }
 
 TEST(SeedKeys, RefuseANumberOfNodesThatIsNoneByName) {

@@ -24,8 +24,8 @@ TEST(Settings, AreTheDefaultsWithoutAFile) {
   EXPECT_EQ(settings->kernel_log_path, "/dev/kmsg");
 }
 
-// Settings of CONTRACTS A; two more, KERNEL_LOG_LINES and NVIDIA_LOG_TAIL, mean nothing to a reader
-// that follows the whole log.
+// Settings of CONTRACTS A. The two others, KERNEL_LOG_LINES and NVIDIA_LOG_TAIL, mean nothing to a
+// reader that follows the whole log.
 TEST(Settings, HaveTheDefaultsOfTheReplacedSuite) {
   const auto settings = load_settings({});
 
@@ -60,13 +60,14 @@ TEST(Settings, HaveTheDefaultsOfTheReplacedSuite) {
   EXPECT_EQ(checks.efa_min_gbits, 20);
 }
 
-// CONTRACTS A: nothing could be read is fail and RESET in the seed profile alone.
+// CONTRACTS A: if nothing could be read, the result is fail and RESET, in the seed profile alone.
 TEST(Settings, OfTheSeedProfileFailANodeOfWhichNothingCouldBeRead) {
   EXPECT_EQ(load("profile: seed\n")->node.untold_node, UntoldNode::kFails);
   EXPECT_EQ(load("profile: default\n")->node.untold_node, UntoldNode::kWarns);
 }
 
-// CONTRACTS C: where AMD's device plugin looks for the service, and AMD's exporter for its file.
+// CONTRACTS C: the paths at which AMD's device plugin looks for the service, and AMD's exporter for
+// its file.
 TEST(Settings, HaveThePlacesOfAmdsExporter) {
   constexpr const char* kSocket =
       "/var/lib/amd-metrics-exporter/amdgpu_device_metrics_exporter_grpc.socket";
@@ -317,7 +318,7 @@ INSTANTIATE_TEST_SUITE_P(Texts, WrongCheckSettings,
                                          "node: {preset: gke}", "instance: {profiles: [{gpus: 8}]}",
                                          "metrics: {per_link: 3}"));
 
-// AMD's own exporter takes a file that it cannot read for one without thresholds.
+// AMD's own exporter reads a broken file as one without thresholds.
 TEST(Settings, AreRefusedWholeIfAmdsFileIsBroken) {
   const support::TempDir folder;
   const auto amd = folder.write("amd.json", R"({"GPUConfig": {"HealthThresholds": )");

@@ -71,7 +71,7 @@ TEST(EvidenceName, OfALongRemediationIsStillAFilesOwn) {
 
 class EvidenceFolderTest : public ::testing::Test {
  protected:
-  // Written in this order.
+  // The files are written in this order.
   void add(const std::string& name, std::size_t size) {
     const auto path = folder_.write(name, std::string(size, 'x'));
     fs::last_write_time(path,
@@ -122,7 +122,7 @@ TEST_F(EvidenceFolderTest, IsRootsAlone) {
   EXPECT_EQ(fs::status(folder_ / "evidence").permissions(), fs::perms::owner_all);
 }
 
-// A node without any of the tools but those that a test writes.
+// A node without any of the tools, except for those that a test writes.
 class CollectTest : public ::testing::Test {
  protected:
   void add_tool(const std::string& name, const std::string& script) {
@@ -248,7 +248,7 @@ TEST_F(CollectTest, TakesWhatAReportHadWhenItWasEnded) {
   EXPECT_THAT(all.incomplete, ElementsAre("tool.txt"));
 }
 
-// Neither here nor on the disk of the node.
+// The limit holds in memory and on the disk of the node.
 TEST_F(CollectTest, LetsNoReportGrowBeyondItsBytes) {
   add_tool("tool", "head -c 100000 /dev/zero > \"$2\"; ls -l \"$2\" >&2; exit 1");
   Collector report = tool(30s, 1024, EvidencePart::kReport);

@@ -42,7 +42,8 @@ TEST(GpuLock, HoldsNothingIfNobodySharesAFolder) {
   EXPECT_TRUE(GpuLock::take(folder / "none", "two"));
 }
 
-// Who may write into the folder is root; a link would still lock another file than the others.
+// Only root may write into the folder, but a link would make this process lock another file than
+// the others.
 TEST(GpuLock, IsNotTakenThroughALink) {
   const support::TempDir folder;
   std::filesystem::create_symlink(folder / "elsewhere", folder / "diagnostic.lock");

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Answers each request with the next of its answers and remembers what it was asked.
+// Gives its answers one after the other, and records the requests.
 class ScriptedMetadata final : public http::Client {
  public:
   explicit ScriptedMetadata(std::deque<Result<http::ClientResponse>> answers)
@@ -85,7 +85,7 @@ TEST(InstanceType, IsAskedOfVersion1IfThereIsNoVersion2) {
   }
 }
 
-// In a pod: the answer to the PUT does not travel further than the hop limit.
+// In a pod the answer to the PUT does not travel further than the hop limit.
 TEST(InstanceType, IsAskedOfVersion1IfTheTokenNeverComes) {
   ScriptedMetadata metadata({too_late(), answer(200, "p4d.24xlarge")});
   EXPECT_EQ(find_instance_type({}, metadata).source, InstanceTypeSource::kMetadataV1);
@@ -109,7 +109,7 @@ TEST(InstanceType, ComesFromTheLabelIfNoMetadataAnswers) {
   EXPECT_THAT(found.misses, ElementsAre(HasSubstr("IMDSv2"), HasSubstr("IMDSv1")));
 }
 
-// The replaced suite passed 7 of 8 GPUs where no metadata service could be reached.
+// The replaced suite passed 7 of 8 GPUs if it could reach no metadata service.
 TEST(InstanceType, ThatNobodyKnowsIsSaidNotPassedOver) {
   ScriptedMetadata metadata({too_late(), too_late()});
   const InstanceType found =

@@ -52,7 +52,7 @@ class DriverAgesTest : public ::testing::Test {
   DriverAges ages_;
 };
 
-// sysfs stamps a folder anew after its inode was dropped for memory.
+// sysfs gives a folder a new time after the kernel has dropped its inode to free memory.
 TEST_F(DriverAgesTest, KeepTheEarliestTimeOfOneLoad) {
   EXPECT_EQ(ages_.loaded_since(module(1, boot_ + hours(1)), boot_), boot_ + hours(1));
   EXPECT_EQ(ages_.loaded_since(module(1, boot_ + hours(9)), boot_), boot_ + hours(1));

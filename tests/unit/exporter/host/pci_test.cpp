@@ -121,7 +121,7 @@ TEST(PciProbe, TellsADeviceThatHasFallenOffTheBus) {
   ASSERT_TRUE(probe) << probe.error().message;
   EXPECT_TRUE(probe->is_off_bus);
   EXPECT_EQ(probe->link, PciLink{});
-  EXPECT_EQ(count(node, is_nvidia_gpu), 8);  // the kernel still has it: driver lost it, not PCI
+  EXPECT_EQ(count(node, is_nvidia_gpu), 8);  // the kernel still has it: only the driver lost it
 }
 
 TEST(PciProbe, TellsADeviceThatTheKernelHasDropped) {

@@ -24,7 +24,7 @@ TEST(Processes, AreFoundByTheNameThatTheKernelCuts) {
   EXPECT_EQ(processes.find("nv-fabric"), nullptr);
 }
 
-// Any process names itself as it likes; the name of a setuid program is that of the link to it.
+// Any process names itself as it likes. The name of a setuid program is that of the link to it.
 TEST(Processes, OfRootAreNotThoseThatOnlyBearTheName) {
   HostTree node;
   node.with_process(50, "nv-fabricmanager").with_uids(50, 65534, 65534);
@@ -53,7 +53,7 @@ TEST(Processes, ThatAreDeadDoNotRun) {
   EXPECT_EQ(list_processes(node.paths()).find("nv-fabricmanager"), nullptr);
 }
 
-// The threads of a process whose first one has ended run on.
+// The other threads of a process still run after its first one has ended.
 TEST(DeviceUsers, AreAlsoThoseWhoseFirstThreadHasEnded) {
   HostTree node;
   node.with_process(100, "python", 'Z');
@@ -77,7 +77,7 @@ TEST(Processes, MayHaveAnyName) {
                           Process{11, ""}, Process{12, "tab\there"}));
 }
 
-// Without hostPID nobody can say that a service does not run.
+// Without hostPID the exporter cannot say that a service does not run.
 TEST(Processes, OfAContainerAreNotThoseOfTheNode) {
   HostTree node;
   EXPECT_TRUE(sees_whole_node(list_processes(node.paths())));
@@ -87,7 +87,7 @@ TEST(Processes, OfAContainerAreNotThoseOfTheNode) {
   EXPECT_FALSE(list_processes(node.paths()).is_complete);
 }
 
-// The replaced suite asked fuser and lsof, which its image did not have.
+// The replaced suite used fuser and lsof, which its image did not have.
 TEST(DeviceUsers, AreThoseWhoHaveADeviceOpen) {
   HostTree node;
   node.with_process(100, "python").with_open_file(100, "/dev/nvidia-uvm");
@@ -118,7 +118,7 @@ TEST(DeviceUsers, AreNotThoseOfAFileWithADevicesName) {
   const DeviceUsers users = list_device_users(node.paths(), processes, "nvidia-uvm");
   EXPECT_THAT(users.all, ElementsAre());
   EXPECT_TRUE(users.is_complete);
-  // A device whose node is in the container alone counts by its kind.
+  // If the device node exists in the container alone, the device counts by its kind.
   node.remove("dev/nvidia-uvm");
   EXPECT_THAT(list_device_users(node.paths(), processes, "nvidia-uvm").all,
               ElementsAre(DeviceUser{{100, "python"}, "nvidia-uvm"}));
@@ -156,7 +156,7 @@ TEST(DeviceUsers, AreFoundOnThisMachine) {
                                                    ::testing::Field(&Process::pid, ::getpid()))));
 }
 
-// The replaced suite looked at its own container's limit, which says nothing about a workload's.
+// The replaced suite read its own container's limit, which says nothing about a workload's.
 TEST(MemoryLock, IsThatOfTheContainerRuntime) {
   HostTree node;
   node.with_process(50, "containerd").with_memory_lock(50, "unlimited");

@@ -28,7 +28,8 @@ TEST(Rdma, GivesEveryEfaDeviceWithItsCounters) {
   EXPECT_EQ(first.counters.at("1").at("retrans_timeout_events"), 7U);
 }
 
-// The replaced exporter declared these twelve and never filled them: they lie at the device.
+// The replaced exporter declared these twelve and never filled them. They are in the folder of the
+// device.
 TEST(Rdma, GivesTheCountersOfTheDeviceItselfToo) {
   HostTree node;
   node.with_efa(1, 7);
@@ -46,7 +47,7 @@ TEST(Rdma, TakesLifespanForTheSettingThatItIs) {
   }
 }
 
-// Its driver says ACTIVE whatever happens.
+// Its driver always reports ACTIVE.
 TEST(Rdma, SaysNothingOfThePortOfAnEfaDevice) {
   HostTree node;
   node.with_efa(1);
@@ -100,7 +101,7 @@ TEST(Rdma, IsNotHeldUpByAPipeInPlaceOfAFile) {
   EXPECT_EQ(read_rdma(node.paths()).front().counters.at("1").size(), 21U);
 }
 
-// No EFA at all is an answer, not a failure.
+// An empty list is a valid answer, not a failure.
 TEST(Rdma, IsEmptyIfThereIsNone) {
   const HostTree node;
   EXPECT_TRUE(read_rdma(node.paths()).empty());

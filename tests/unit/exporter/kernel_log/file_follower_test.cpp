@@ -27,7 +27,7 @@ class FileFollowerTest : public testing::Test {
   void append(const std::string& text) const {
     std::ofstream(log(), std::ios::app | std::ios::binary) << text;
   }
-  // Until nothing new comes; a file is looked at, so that an empty read is an answer.
+  // Reads until nothing new comes. For a file an empty read is an answer.
   void read(FileFollower& follower) {
     for (int idle = 0; idle < 1;) {
       const auto report = follower.read(
@@ -340,7 +340,7 @@ TEST_F(FileFollowerTest, TakesNoLineBehindTheNewestBannerForOneOfAnEarlierBoot) 
   EXPECT_THAT(history, ElementsAre(false, false));
 }
 
-// A rotated file may end with lines of the boot before, behind the banner of that boot.
+// A rotated file may end with lines of the earlier boot, after the banner of that boot.
 TEST_F(FileFollowerTest, TakesLinesBehindABannerOfARotatedFileByTheirTime) {
   append("kernel: read\n");
   LogPosition saved;

@@ -329,7 +329,7 @@ TEST_F(KmsgReaderTest, TakesRecordsOfTheLastHoursForNewsIfItKnowsNoPosition) {
   EXPECT_THAT(history, ElementsAre(false));
 }
 
-// A check without an exporter asks again and again what this boot's log says.
+// A check without an exporter reads this boot's log again and again.
 TEST_F(KmsgReaderTest, TakesNoRecordForHistoryIfTheWholeBootIsWanted) {
   script.now = 24h;
   script.say(6, 10, "a day old");
@@ -341,7 +341,7 @@ TEST_F(KmsgReaderTest, TakesNoRecordForHistoryIfTheWholeBootIsWanted) {
   EXPECT_THAT(history, ElementsAre(false));
 }
 
-// It was away for a day, in this boot or over a reboot.
+// The reader was away for a day, in this boot or over a reboot.
 TEST_F(KmsgReaderTest, TakesNoUnreadRecordForHistoryIfItKnowsAPosition) {
   script.now = 24h;
   for (const char* boot : {"boot-1", "boot-0"}) {

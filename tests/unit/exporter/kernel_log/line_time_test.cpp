@@ -93,7 +93,7 @@ TEST(LineTime, IsUnknownWithoutAHeaderThatSaysIt) {
   }
 }
 
-// A message may hold any time.
+// A message may contain any time.
 TEST(LineTime, IsNotTakenFromTheMessage) {
   const LineTime time =
       read_line_time("NVRM: Xid (PCI:0000:4e:00): 13, pid=7, name=[2019-01-01T00:00:00Z], x",

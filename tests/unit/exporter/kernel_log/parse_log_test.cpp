@@ -81,7 +81,7 @@ TEST(ParseLog, AppendsWhatOnlySomeEventsHave) {
               HasSubstr(R"("severity":"reboot","action":"RESTART_BM","recovery_to":2})"));
 }
 
-// What people paste into tickets and chats; the kernel log itself is read strictly.
+// Lines as operators paste them into tickets and chats. The kernel log itself is read strictly.
 TEST(ParseLog, RecognisesALineThatAPersonHasPasted) {
   const std::string message = "NVRM: Xid (PCI:0000:4e:00): 79, pid='<unknown>', GPU has fallen off";
   for (const char* before :
@@ -137,7 +137,7 @@ TEST(ParseLog, ReadsOnAfterALineOfZeroBytesAndAnEndlessOne) {
   EXPECT_THAT(output_for(input), HasSubstr(R"({"line":3,"kind":"xid","code":46,)"));
 }
 
-// Its end, which is missing, would tell whether the kernel has printed a chosen text there.
+// The missing end would show whether the kernel has printed a chosen text there.
 TEST(ParseLog, TakesTheBeginningOfAnEndlessLineForNoEvent) {
   EXPECT_EQ(output_for("NVRM: Xid (PCI:0000:4e:00): 46, " + std::string(200'000, 'x') + "\nx\n"),
             "");

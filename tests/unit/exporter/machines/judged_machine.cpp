@@ -143,7 +143,7 @@ void JudgedMachine::look() {
   read_host();
   read_driver();
   run_checks();
-  // What checks 0 to 3 speak for has changed meanwhile.
+  // The findings that checks 0 to 3 report have changed since the first reading.
   read_driver();
 }
 

@@ -1,7 +1,7 @@
-// A machine with NVIDIA's GPUs, judged by the parts of the exporter, put together as the program
-// has them: the watchers of GPUs and host, the store, the checks that run by themselves, and what
-// the node publisher would write. The driver is the fake NVML; PCI bus and processes are files.
-// Used by machines_test.cpp, whose faults change driver and files.
+// A machine with NVIDIA's GPUs, judged by the exporter's parts, put together as in the program: the
+// watchers of GPUs and host, the store, the checks that run by themselves, and the wish of the node
+// publisher. The driver is the fake NVML; PCI bus and processes are files. Used by
+// machines_test.cpp, whose faults change driver and files.
 #pragma once
 
 #include <memory>
@@ -22,17 +22,17 @@ namespace gpuward::exporter {
 // NVML's numbers.
 inline constexpr unsigned kTuring = 6, kAmpere = 7, kAda = 8, kHopper = 9, kBlackwell = 10;
 
-// How NVML, the PCI bus and the cloud describe a machine. Blackwell's NVSwitches are not on the PCI
-// bus of the node; those of older boards are.
+// A machine as NVML, the PCI bus and the cloud describe it. Blackwell's NVSwitches are not on the
+// PCI bus of the node; those of older boards are.
 struct Model {
   std::string name;  // in the tables of docs/checks.md
-  std::string gpu;   // as NVML calls it
+  std::string gpu;   // NVML's name for it
   unsigned architecture = 0;
   unsigned gpus = 0;
   unsigned links = 0;  // NVLinks of a GPU
   unsigned nvswitches = 0;
   unsigned efa_devices = 0;
-  std::string type = {};  // of the instance; empty: the firmware's product name is all there is
+  std::string type = {};  // of the instance; empty: only the firmware's product name is known
   std::string product = "Standard PC";
   bool has_fabric = false;
   bool has_bridge = false;  // the links join two cards
@@ -42,7 +42,7 @@ struct Model {
   [[nodiscard]] bool has_profile() const;
   // Turing retires pages; later boards replace rows.
   [[nodiscard]] bool has_rows() const { return has_ecc && architecture > kTuring; }
-  // Each GPU reaches each other over NVLink.
+  // Each GPU reaches every other one over NVLink.
   [[nodiscard]] bool has_nvlink_board() const { return links > 0 && !has_bridge; }
 };
 
@@ -50,14 +50,14 @@ class JudgedMachine {
  public:
   explicit JudgedMachine(const Model& model);
 
-  // Driver and host are read once, and the checks that are due run to their end.
+  // Reads driver and host once, and runs the due checks to their end.
   void look();
-  // "warn: `nvlink_inactive` (monitor)": the status that the Node is labelled with, and the
-  // findings.
+  // Returns the status of the Node's label and the findings, as in "warn: `nvlink_inactive`
+  // (monitor)".
   [[nodiscard]] std::string verdict() const;
 
   [[nodiscard]] const Model& model() const { return model_; }
-  // What a fault changes. The GPU that breaks is the last one.
+  // The parts that a fault changes. The GPU that breaks is the last one.
   support::HostTree host;
   [[nodiscard]] std::string victim_address() const;
   void victim_says(std::string_view key, std::string_view value);

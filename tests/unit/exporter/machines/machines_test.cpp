@@ -1,6 +1,6 @@
 // The verdict of the exporter on machines that gpuward knows and on machines that it does not know,
-// healthy and with each fault. The rows below say what is right and why; the tables of
-// docs/checks.md are these rows. `./dev docs` writes them there.
+// healthy and with each fault. The rows below say what is right and why, and they are the tables of
+// docs/checks.md. `./dev docs` writes them there.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace gpuward::exporter {
 namespace {
 
-// One machine at least for each profile of NVIDIA's mock NVML (A100, H100, B200, GB200, GB300, L40S
-// and T4), and six that no table knows. The values are invented.
+// At least one machine for each profile of NVIDIA's mock NVML (A100, H100, B200, GB200, GB300, L40S
+// and T4), and six that no table has. The values are invented.
 const std::vector<Model>& models() {
   static const std::vector<Model> kModels{
       {.name = "A100 (p4d)",
@@ -196,9 +196,9 @@ const std::vector<Fault> kMissing{
       {is_unknown, "pass", "warn: `gpu_missing_unconfirmed` (monitor)"}}},
 };
 
-// A bridge, or links that were never on, may be meant so: the machine's own past is needed. Where
-// most GPUs of the model have more links, it is not. That no link is on counts above monitor only
-// where profile and another source (switch, fabric) agree that there must be some.
+// A bridge, or links that were never on, may be intended, so the exporter needs the machine's own
+// past. If most GPUs of the model have more links, it does not. "No link is on" counts above
+// monitor only if the profile and another source (switch, fabric) agree that there must be some.
 const std::vector<Fault> kLinks{
     {"two links of a GPU are off",
      has_links,
@@ -223,7 +223,8 @@ const std::vector<Fault> kLinks{
 };
 
 // A host that lends GPUs to virtual machines has GPUs outside of the fabric for hours, and only a
-// profile says that this machine is none. The health of the fabric is the driver's word alone.
+// profile says that this machine is not such a host. Only the driver reports the health of the
+// fabric.
 const std::vector<Fault> kFabric{
     {"the GPU has not started to join the fabric",
      has_fabric,
@@ -275,7 +276,7 @@ const std::vector<Fault> kEfa{
      {{any, "pass", "fail: `efa_count` (isolate)"}}},
 };
 
-// The driver counts, and no profile or past is needed.
+// The driver counts these errors, and no profile or past is needed.
 const std::vector<Fault> kBoard{
     {"an error of the SRAM was not corrected",
      has_ecc,
@@ -337,7 +338,7 @@ const std::vector<Fault>& faults() {
 }
 
 std::string verdict_on(const Model& model, const Fault& fault, bool was_healthy) {
-  // Launched without EFA a machine is healthy too, and has fewer files.
+  // A machine that was launched without EFA is healthy too, and has fewer files.
   Model launched = model;
   if (fault.happens_to != has_efa) launched.efa_devices = 0;
   JudgedMachine machine(launched);
@@ -399,7 +400,7 @@ std::string table_of_models() {
   return table;
 }
 
-// "all", "all but workstation", "A100 (p4d), H100 (p5)".
+// Returns "all", "all but workstation", or "A100 (p4d), H100 (p5)".
 std::string names_of(const Fault& fault, const Verdict& verdict) {
   std::string names, others;
   std::size_t count = 0;

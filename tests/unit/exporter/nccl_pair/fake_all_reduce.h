@@ -1,4 +1,4 @@
-// GPUs that do what a test says, in place of NCCL's. Used by the tests of this folder.
+// GPUs that act as a test says, instead of NCCL's. Used by the tests of this folder.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class FakeAllReduce final : public AllReduce {
   int version = 22304;
   std::uint64_t bytes_free = std::uint64_t{1} << 31U;
   std::function<Status()> on_join = [] { return Status(); };
-  // Instead of coming back at once.
+  // Called instead of returning at once.
   std::function<Status(std::uint64_t bytes, unsigned times, const GivesUp&)> on_run =
       [](std::uint64_t, unsigned, const GivesUp&) { return Status(); };
   std::uint64_t wrong = 0;  // of each size

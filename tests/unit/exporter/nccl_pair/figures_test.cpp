@@ -18,8 +18,8 @@ Figures figures_of(const std::vector<std::uint64_t>& nanoseconds) {
   return {.nanoseconds = nanoseconds, .wrong_values = 0};
 }
 
-// tests/testdata/nccl/v2.13-h100-two-nodes.txt: two nodes of 8 H100, 128 MiB in 750.7 us are
-// 335.25 GB/s.
+// tests/testdata/nccl/v2.13-h100-two-nodes.txt: two nodes of 8 H100, 128 MiB in 750.7 us are 335.25
+// GB/s.
 TEST(BusBandwidth, IsThatOfNcclTests) {
   const Figures measured = figures_of({kTimedRounds * 750'700});
 

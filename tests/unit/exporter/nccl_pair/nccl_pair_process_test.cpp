@@ -1,5 +1,5 @@
 // `gpuward-exporter nccl-pair` as two pods run it: two real programs on loopback, each with a fake
-// libcuda and libnccl whose ranks really add up what the other side gives them.
+// libcuda and libnccl whose ranks really add up the other side's data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -37,8 +37,8 @@ struct Said {
 
 class NcclPairProcess : public testing::Test {
  protected:
-  // `scene` is what its fake library is told; later words win. It has little memory, so that what
-  // it adds up does not take long.
+  // `scene` configures its fake library; later words win. The library has little memory, so that
+  // the sums are quick.
   std::unique_ptr<support::Process> start(int rank, const Words& words = {},
                                           const std::string& scene = {},
                                           std::map<std::string, std::string> environment = {
@@ -75,7 +75,7 @@ class NcclPairProcess : public testing::Test {
     EXPECT_EQ(string_at(*json, "check"), "5-nccl-pair");
     said.status = string_at(*json, "status");
     said.details = string_at(*json, "details");
-    // As the remediator looks for it in a pod's last words.
+    // The remediator searches a pod's last words for this.
     EXPECT_THAT(process.output(), HasSubstr("\"status\":\"" + said.status + "\""));
     return said;
   }
@@ -129,7 +129,7 @@ TEST_F(NcclPairProcess, PassesAndBothSidesSayTheSame) {
 }
 
 TEST_F(NcclPairProcess, WorksOverIPv6) {
-  // A machine may have none: then it has to say so, and not to hang.
+  // A machine may have none. Then the program has to say so, and must not hang.
   const bool has_ipv6 = http::machine_has_ipv6();
   expect_both(run({"--address=::1"}), has_ipv6 ? 0 : 3, has_ipv6 ? "pass" : "error");
 }
@@ -334,7 +334,7 @@ TEST_F(NcclPairProcess, TakesNoGpuThatIsInUseOrInMigMode) {
   EXPECT_TRUE(says(*patient, "waiting for the peer"));
 }
 
-// What the remediator's Job starts is what this program understands.
+// The program must understand the command of the remediator's Job.
 TEST_F(NcclPairProcess, PassesAsTheRemediatorsJobCallsIt) {
   const auto text =
       read_file(std::string(GPUWARD_SOURCE_DIR) + "/manifests/remediator-job-nccl-pairs.json");

@@ -72,7 +72,7 @@ TEST(PairVerdict, SaysWhoseWordsTheyAre) {
   EXPECT_EQ(judged(report(Kind::kUnknown), report(Kind::kGaveUp)).details, "its words (node-a)");
 }
 
-// The remediator keeps the first of it.
+// The remediator keeps the beginning of it.
 TEST(PairVerdict, SaysTheCauseBeforeTheNamesOfNodes) {
   const std::string of_name(240, 'x');
   const auto begin_of = [&](const SideResult& first, const SideResult& second) {

@@ -1,4 +1,4 @@
-// One side of a pair against another, and against whoever only says to be one.
+// One side of a pair against another, and against an impostor.
 #include "exporter/nccl_pair/pair.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ class PairTest : public testing::Test {
   }
 
   [[nodiscard]] Link::Deadline soon() const { return clock_.steady() + support::kGenerousRequest; }
-  // To rank 0, which may not listen yet.
+  // Connects to rank 0, which may not listen yet.
   Link knock() {
     const auto endpoint = parse_endpoint("127.0.0.1", port_);
     EXPECT_TRUE(endpoint);
@@ -52,7 +52,7 @@ class PairTest : public testing::Test {
         [&] { return (link = Link::connect(*endpoint, clock_, soon())).has_value(); }));
     return *std::move(link);
   }
-  // Whose first word is a challenge, which has this nonce.
+  // Greets as rank 1. Rank 0's first message is a challenge, which has this nonce.
   static Greeting greeting_of_rank_1(const std::string& challenge) {
     const Nonces nonces{.of_rank_0 = challenge, .of_rank_1 = make_nonce()};
     return {.version = kProtocolVersion,
@@ -72,7 +72,7 @@ class PairTest : public testing::Test {
     ASSERT_TRUE(line && decode_challenge(*line));
     say(link, greeting_of_rank_1(*decode_challenge(*line)));
   }
-  // As rank 1 whom rank 0 has let in.
+  // Connects as a rank 1 that rank 0 has accepted.
   Link let_in() {
     Link link = knock();
     greet(link);
@@ -86,7 +86,7 @@ class PairTest : public testing::Test {
     return {.kind = Message::Kind::kReport,
             .report = {.kind = kind, .words = std::move(words), .figures = {}}};
   }
-  // What rank 0 comes to while `other` plays rank 1; `other`'s link stays open until then.
+  // Returns rank 0's result while `other` plays rank 1. `other`'s link stays open until then.
   PairResult verdict_with(const std::function<void(Link&)>& other, const FakeAllReduce& gpus = {}) {
     Pair pair(options(0), "node-a", clock_, log_);
     PairResult verdict;
@@ -167,7 +167,7 @@ TEST_F(PairTest, WhoSaysWhatItMayNotIsTakenForGone) {
     port_ = support::free_port();
     const PairResult verdict = verdict_with([&](Link& link) {
       EXPECT_TRUE(link.send(nonsense, soon()));
-      // Ours has nothing to wait for but the other side.
+      // The played side has nothing more to do and waits for rank 0.
       static_cast<void>(link.receive(soon()));
     });
     EXPECT_EQ(verdict.status, CheckStatus::kError) << nonsense << verdict.details;
@@ -191,7 +191,7 @@ TEST_F(PairTest, AllReduceIsGivenUpOnceTheOtherSideHasFailed) {
   EXPECT_THAT(verdict.details, HasSubstr("stuck (node-b)"));
 }
 
-// NCCL fails on this side whenever the other process ends, whoever has ended it.
+// NCCL fails on this side whenever the other process ends, for any reason.
 TEST_F(PairTest, AnErrorOfNcclBecauseTheOtherSideHasEndedTellsNothing) {
   std::atomic<bool> is_running = false;
   FakeAllReduce broken;

@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// Answers with what it is told, over no network.
+// Gives the answer of the test, over no network.
 class ScriptedClient final : public http::Client {
  public:
   explicit ScriptedClient(http::ClientResponse response) : response_(std::move(response)) {}

@@ -1,5 +1,5 @@
-// Against a gRPC server that shares nothing with us: grpcio, and messages by protoc from a proto
-// file of its own.
+// Tests against a gRPC server that shares no code with gpuward: grpcio, and messages by protoc from
+// its own proto file.
 #include "exporter/pods/kubelet.h"
 
 #include <gmock/gmock.h>

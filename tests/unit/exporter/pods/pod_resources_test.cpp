@@ -31,7 +31,7 @@ std::string sample() {
   return unhex(hex.value_or(""));
 }
 
-// A field of bytes, as the wire has it; for at most 127 bytes.
+// Encodes a field of bytes as on the wire; for at most 127 bytes.
 std::string field(int number, const std::string& bytes) {
   return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(bytes.size()) +
          bytes;

@@ -17,7 +17,7 @@ Workloads used(const std::string& pod) {
   return {.is_known = true, .fault = "", .by_device = {{"GPU-1", {{"ns", pod, "c"}}}}};
 }
 
-// Gives its answers in turn, the last one for ever.
+// Gives its answers in turn. The last one repeats forever.
 class ScriptedSource final : public WorkloadSource {
  public:
   ScriptedSource(std::deque<Result<Workloads>> answers, std::atomic<int>& asked)
@@ -34,7 +34,7 @@ class ScriptedSource final : public WorkloadSource {
   std::atomic<int>& asked_;
 };
 
-// Blocks until it is told to stop.
+// Blocks until its caller stops it.
 class HangingSource final : public WorkloadSource {
  public:
   Result<Workloads> list(const std::stop_token& stop) override {

@@ -71,9 +71,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("\x08"s,  // no value
                     "\x80"s,  // half a tag
                     "\x12\x05"
-                    "abc"s,                                               // fewer bytes than said
-                    "\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s,      // 2^64-1 bytes
-                    "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"s,      // 65 bits
+                    "abc"s,                                           // fewer bytes than announced
+                    "\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s,  // 2^64-1 bytes
+                    "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"s,  // 65 bits
                     "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"s,  // eleven bytes
                     "\x00\x01"s,                                          // field number 0
                     "\x0b\x0c"s,                                          // a group

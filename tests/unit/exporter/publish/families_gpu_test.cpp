@@ -315,7 +315,7 @@ TEST(GpuFamilies, CountNoGpusOfALibraryThatCannotBeUsed) {
               HasSubstr("gpuward_gpu_library_state{vendor=\"nvidia\",state=\"unusable\"} 1\n"));
 }
 
-// How many more series a node with one more GPU has.
+// Returns how many more series a node with one more GPU has.
 std::size_t series_of_a_gpu(Vendor vendor) {
   const auto samples = [&](int gpus) {
     const std::string out = text_of(filled_snapshot(gpus, vendor));

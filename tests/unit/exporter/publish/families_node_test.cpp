@@ -43,7 +43,7 @@ TEST_F(NodeFamiliesTest, TellTheStatusOfEachCheckOneHot) {
                              "1795000007\n"));
 }
 
-// As the annotation of the node does (VerdictOf).
+// The annotation of the node does the same (VerdictOf).
 TEST_F(NodeFamiliesTest, TellTheStatusOfACheckByTheFindingsSinceItsRun) {
   snapshot.state.checks.at("0-nvidia-smi").status = CheckStatus::kPass;
   snapshot.state.findings.clear();

@@ -42,7 +42,7 @@ class FamiliesTest : public testing::Test {
     state.boot_id = "a-boot";
     return state;
   }
-  // What a check has found on the node in the boot that runs.
+  // A check's result in the running boot, with one finding.
   static CheckResult measured(Severity severity, ClearedBy cleared_by, int at) {
     Finding finding;
     finding.code = "bad";
@@ -116,7 +116,7 @@ TEST_F(FamiliesTest, SayTheSeverityOfEveryGpuAndOfTheNode) {
   EXPECT_THAT(out, HasSubstr("gpuward_node_confirmed_severity 3\n"));
 }
 
-// A latched Xid says nothing of how the node is now.
+// A latched Xid says nothing about the node's state now.
 TEST_F(FamiliesTest, TellWhatWasMeasuredFromWhatIsLatched) {
   observe(observe_xid({.code = 79}));
 

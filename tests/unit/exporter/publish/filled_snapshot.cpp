@@ -100,7 +100,7 @@ void fill_ras(GpuReading& reading) {
   }
 }
 
-// What amdgpu has; the rest is NVIDIA's alone.
+// The readings that amdgpu has; the rest is NVIDIA's alone.
 GpuReading amd_reading(int index) {
   GpuReading reading;
   reading.gpu = gpu_of(index, Vendor::kAmd);

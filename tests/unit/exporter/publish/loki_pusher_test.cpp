@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr int kHangs = 0;  // instead of a status
 
-// A Loki that answers as a test wants, and keeps what it is sent.
+// A Loki that answers as a test wants, and keeps each request.
 class Loki final : public http::Client {
  public:
   struct Kept {
@@ -156,7 +156,7 @@ TEST_F(LokiPusherTest, LosesTheLastLinesOfAStormAndCountsThem) {
   EXPECT_GE(health().lost, 50U) << "more than a MiB waited";
 }
 
-// However long one waits, the rate limit of a real Loki lets no larger push through.
+// The rate limit of a real Loki refuses a larger push after any wait.
 TEST_F(LokiPusherTest, SendsLessAtATimeIfLokiTakesNoMore) {
   start(503);
   pusher_->offer("first", clock_.wall());

@@ -67,7 +67,7 @@ TEST_F(PublisherTest, RefreshesWhatHasNoChangeOfItsOwnAfterAScrape) {
 }
 
 // Measured on a node: a kernel line that came right after another rendering waited nine times as
-// long as that had taken.
+// long as that rendering had taken.
 TEST(PublisherPace, KeepsASingleChangeWaitingForNothingAndABurstForItsShare) {
   constexpr auto kCost = 5ms;
   fakes::FakeClock clock;
@@ -89,7 +89,7 @@ TEST(PublisherPace, KeepsASingleChangeWaitingForNothingAndABurstForItsShare) {
   int at_once = 0;
   while (at_once < 1000 && renders_next()) ++at_once;
 
-  // A tenth of the second that is saved, and of the time that the burst itself takes.
+  // A tenth of the saved second, and of the time that the burst itself takes.
   EXPECT_GE(at_once, 100ms / kCost);
   EXPECT_LE(at_once, 200ms / kCost);
   ASSERT_TRUE(support::wait_until([&] { return clock.sleepers() > 0; }, "the pause"));
@@ -98,7 +98,6 @@ TEST(PublisherPace, KeepsASingleChangeWaitingForNothingAndABurstForItsShare) {
   EXPECT_TRUE(support::wait_until([&] { return renderings > before; }, "the next one"));
 }
 
-// LESSONS 4: "empty /metrics on reload" (an exporter that closes its registry to open a new one).
 // A machine on which other processes use most of the processor time.
 class BusyMachineClock final : public Clock {
  public:
@@ -138,6 +137,7 @@ TEST(PublisherPace, DoesNotCountTheTimeOfOtherProcesses) {
   }
 }
 
+// LESSONS 4: "empty /metrics on reload" (an exporter that closes its registry to open a new one).
 TEST(PublisherReload, EmptyMetricsOnReload) {
   SystemClock clock;
   Store store{State{}};

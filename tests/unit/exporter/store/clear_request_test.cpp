@@ -11,7 +11,7 @@ using std::chrono::seconds;
 
 constexpr WallTime kDiagnosticBegan{seconds(1'800'000'000)};
 
-// What the exporter takes of what somebody has left.
+// Returns the request as the exporter reads it from the folder in which an operator left it.
 ClearRequest as_taken(const ClearRequest& left) {
   const support::TempDir folder;
   EXPECT_TRUE(ClearRequests(folder.path()).leave(left, kDiagnosticBegan));
@@ -46,7 +46,7 @@ TEST(ClearRequest, OfAPassedDiagnosticSparesWhatCameAfterItBegan) {
       finding_cleared(ClearedBy::kDiagnostics, kDiagnosticBegan + seconds(1))));
 }
 
-// Such as that of a GPU that fails again as the driver initialises it.
+// For example a finding of a GPU that fails again while the driver initialises it.
 TEST(ClearRequest, AfterAResetTakesNoFindingThatWasSeenAfterIt) {
   ClearRequest left;
   left.after_gpu_reset = true;

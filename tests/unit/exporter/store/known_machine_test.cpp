@@ -1,4 +1,4 @@
-// How many GPUs the machine has had: what is remembered, and what makes it be forgotten.
+// The number of GPUs that the machine has had: how the store remembers it, and when it forgets it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -92,7 +92,7 @@ TEST(KnownMachine, CountsTheGpusOfEachVendor) {
   EXPECT_EQ(latched.state().machine.most, (GpuCounts{{Vendor::kAmd, 8}}));
 }
 
-// Somebody has taken a board out and says so.
+// An operator has removed a board and reports that.
 TEST(KnownMachine, ForgetsAGpuWhenSomebodyClearsThatItIsMissing) {
   LatchedState latched = with_a_lost_gpu();
   CheckResult result;

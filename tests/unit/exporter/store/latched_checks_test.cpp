@@ -1,4 +1,4 @@
-// What checks find, what clears it, and how it stands beside what the kernel log says.
+// The findings of checks, the events that clear them, and their relation to the kernel log.
 #include <gtest/gtest.h>
 
 #include "exporter/store/latched_state.h"
@@ -395,7 +395,7 @@ TEST(LedgerBoards, ForgetTheOldBoardWhenAnotherIsInItsSlot) {
   EXPECT_EQ(latched.state().findings_updated, at_second(2));
 }
 
-// The kernel log is read before the driver is asked for the GPUs.
+// The exporter reads the kernel log before it asks the driver for the GPUs.
 TEST(LedgerBoards, KeepWhatTheNewBoardHasSaidBeforeTheFirstInventory) {
   State before;
   before.boot_id = "boot-1";
@@ -417,7 +417,7 @@ TEST(LedgerBoards, KeepWhatTheNewBoardHasSaidBeforeTheFirstInventory) {
   EXPECT_TRUE(restarted.state().findings.empty()) << "that one is of the board before";
 }
 
-// A follower of a file may read the last lines of the boot before.
+// A follower of a file may read the last lines of the earlier boot.
 TEST(LedgerBoards, KeepNothingOfALogThatMayBeOfTheBootBefore) {
   State before;
   before.boot_id = "boot-1";
@@ -451,7 +451,7 @@ Observation amd_hang(const std::string& label = "ring_timeout") {
   return hang;
 }
 
-// The driver's word for a reset, and a reading since then without a fault.
+// The driver's report of a reset, and a reading after it without a fault.
 CheckResult amd_reset(const std::string& code = "succeeded", int second = 5) {
   CheckResult read_since = result(CheckStatus::kPass, {}, second + 15);
   read_since.recovered = {{code, "0000:4e:00", at_second(second)}};
@@ -514,7 +514,7 @@ TEST(LedgerAmd, TakesASucceededResetForWhatAGpuResetClears) {
   EXPECT_EQ(latched.state().findings.begin()->first.pci_bus_id, "0000:5e:00");
 }
 
-// As `amdgpu: qcm fence wait loop timeout expired` is.
+// `amdgpu: qcm fence wait loop timeout expired` is such a hang.
 TEST(LedgerAmd, TakesASucceededResetForAHangThatWasLoggedWithoutAnAddress) {
   LatchedState latched({});
   Observation hang = amd_hang("fence_timeout");
@@ -590,7 +590,7 @@ TEST(WitnessOfALine, IsTheDriversEventInEitherOrder) {
   }
 }
 
-// The event of a code whose line decides has a lower severity (driver_xid.cpp).
+// If the line decides about a code, its event has a lower severity (driver_xid.cpp).
 TEST(WitnessOfALine, IsTheDriversEventWhateverThatAloneIsWorth) {
   for (const bool is_event_first : {true, false}) {
     LatchedState latched({});
@@ -621,7 +621,7 @@ TEST(WitnessOfALine, DoesNotSpeakForAWorseLineThatCameLater) {
   EXPECT_EQ(xid_finding(latched, "74")->severity, Severity::kReboot);
 }
 
-// A true event of little weight, hours after a line that asked for a reset.
+// A true event of low severity, hours after a line that required a reset.
 TEST(WitnessOfALine, IsNoEventThatCameWithoutIt) {
   LatchedState latched({});
   latched.observe(observe_xid({.code = 149, .severity = Severity::kReset, .second = 0}));

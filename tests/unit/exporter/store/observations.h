@@ -1,5 +1,5 @@
-// Observations in one line, for the tests of the store and of what is rendered from it: a spec
-// names only what matters to the test.
+// Observations in one line, for the tests of the store and of the pages rendered from it: a spec
+// names only the values that matter to the test.
 #pragma once
 
 #include <string>

@@ -59,7 +59,7 @@ TEST(Store, KeepsTheGpusThatAreGoneApartUntilTheyComeBack) {
   EXPECT_TRUE(store.snapshot().gone_gpus.empty());
 }
 
-// An operator cleared that one was missing: the others count again at once.
+// An operator cleared the finding that one was missing: the others count again at once.
 TEST(Store, CountsTheEfaDevicesThatAreThereAfterAClear) {
   State state;
   state.machine.machine.system_uuid = "4c4c4544";

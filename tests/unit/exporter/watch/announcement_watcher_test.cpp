@@ -51,7 +51,7 @@ class AnnouncementWatcherTest : public testing::Test {
     watcher = std::make_unique<AnnouncementWatcher>(
         tree.paths(), std::make_unique<SharedMetadata>(metadata), store, policy, clock, log);
   }
-  // Time passes until the store has what `holds` says.
+  // Advances the clock until `holds` is true of the store.
   bool comes(const std::function<bool(const Snapshot&)>& holds) {
     return support::poll_until([&] {
       clock.advance(1s);
@@ -68,13 +68,13 @@ class AnnouncementWatcherTest : public testing::Test {
     const State state = store.state();
     return state.findings.contains({"announcements", "announced_reboot", "", Evidence::kMeasured});
   }
-  // What the node has after the exporter has written to it.
+  // The annotations of the node after the exporter has written to it.
   std::map<std::string, std::string> annotations(kube::Node node = {}) const {
     NodeKeys keys;
     keys.preset = NodePreset::kGpuward;
     keys.has_annotations = true;
     NodeWish wish = wish_of(store.snapshot());
-    wish.status = NodeStatus::kWarn;  // as once any check has looked
+    wish.status = NodeStatus::kWarn;  // as after any check has run
     const auto change = change_of(wish, keys, node, clock.wall());
     std::map<std::string, std::string> all(change.set_annotations.begin(),
                                            change.set_annotations.end());
@@ -157,7 +157,8 @@ TEST_F(OnEc2, WhatIsMovedKeepsWhenItWasFirstSeen) {
   EXPECT_EQ(store.snapshot().announced.list.front().first_seen, first);
 }
 
-// A metadata service that is down has taken nothing back, and says nothing of the node's health.
+// A metadata service that is down withdraws no announcement, and says nothing about the node's
+// health.
 TEST_F(OnEc2, WhatIsKnownStandsWhileTheCloudDoesNotAnswerAndIsStaleInTheEnd) {
   metadata.set(fakes::kScheduledPath, reboot_at("26 Nov 2026 09:00:00 GMT"));
   start();
@@ -201,7 +202,7 @@ TEST_F(OnEc2, ARestartKeepsWhenItWasFirstSeen) {
   EXPECT_EQ(store.snapshot().announced.list.front().first_seen, first);
 }
 
-// What is announced is no verdict: it neither passes a node nor keeps one from passing.
+// An announcement is not a verdict: it neither passes a node nor keeps one from passing.
 TEST_F(OnEc2, SaysNothingOfWhetherTheNodeIsHealthy) {
   start();
   ASSERT_TRUE(comes([](const Snapshot& seen) { return seen.announced.is_read; }));

@@ -1,4 +1,4 @@
-// Which labels of a Node ask for its GPUs.
+// The labels of a Node with which a program requests its GPUs.
 #include "exporter/watch/asking_label.h"
 
 #include <gmock/gmock.h>

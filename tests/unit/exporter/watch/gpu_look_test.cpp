@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Whose first answer comes after that long; waiting takes no time but the clock's.
+// A source whose first answer comes after that long. Waiting takes time only on the fake clock.
 class LateSource final : public GpuSource {
  public:
   LateSource(fakes::FakeClock& clock, std::chrono::milliseconds late)

@@ -208,7 +208,7 @@ TEST_F(GpuReleasesTest, LastWhileALabelOrARequestAsksForThem) {
   EXPECT_FALSE(releases_->tick());
 }
 
-// To take them would break the upgrade.
+// Taking the GPUs would break the upgrade.
 TEST_F(GpuReleasesTest, LastBeyondTheLongestTimeOfALabelAndSayItOnce) {
   EXPECT_TRUE(releases_->tick("a=label"));
   clock_.advance(GpuReleases::kLongestLabel - seconds(1));
@@ -227,7 +227,7 @@ TEST_F(GpuReleasesTest, LastBeyondTheLongestTimeOfALabelAndSayItOnce) {
   EXPECT_TRUE(release());
 }
 
-// As on a disk that is full.
+// This happens on a disk that is full.
 TEST_F(GpuReleasesTest, AreAnsweredLaterIfTheAnswerCannotBeWritten) {
   const fs::path path = ask();
   fs::create_directories(RequestFolder::answer_to(path) / "x");

@@ -14,7 +14,8 @@
 namespace gpuward::exporter {
 namespace {
 
-// Tells what the test says, when it says it. The test keeps the telemetry; the watcher the rest.
+// Reports the telemetry of the test when the test says so. The test keeps the telemetry; the
+// watcher owns the rest.
 class ToldSource final : public GpuSource {
  public:
   struct News {
@@ -219,12 +220,12 @@ TEST_F(GpuWatcherTest, CountsAndLatchesXidsOfTheEventSet) {
   EXPECT_EQ(state.findings.begin()->second.severity, Severity::kReboot);
 }
 
-// "One fault counts once": the kernel log and the event set both tell of it, in either order.
+// "One fault counts once": the kernel log and the event set both report it, in either order.
 TEST_F(GpuWatcherTest, CountsOnceWhatTheKernelLogAndTheEventSetBothTell) {
   start();
   apply_kernel_line(48, 1);
   tell_xid(48, 3);
-  tell_xid(79, 4);  // the other way round
+  tell_xid(79, 4);  // the other order
   ASSERT_TRUE(support::wait_until([&] { return count_of(79) == 1; }, "the Xid"));
   apply_kernel_line(79, 5);
 

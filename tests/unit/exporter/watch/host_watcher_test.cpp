@@ -15,7 +15,7 @@ using ::testing::Not;
 
 class HostWatcherTest : public testing::Test {
  protected:
-  // Runs a watcher until the store has what `holds` says.
+  // Runs a watcher until `holds` is true of the store.
   bool comes(const std::function<bool(const Snapshot&)>& holds) {
     HostWatcher watcher(
         tree.paths(),
@@ -62,7 +62,8 @@ TEST_F(HostWatcherTest, RemembersTheMostEfaDevicesThatTheMachineHadOverARestart)
   EXPECT_EQ(store.snapshot().state.machine.efa_devices, 32U);
 }
 
-// A taint for a missing GPU went for ten minutes if the metadata service did not answer a restart.
+// If the metadata service did not answer after a restart, a taint for a missing GPU was gone for
+// ten minutes.
 TEST_F(HostWatcherTest, RemembersTheTypeOfThisBootWhileNoSourceAnswers) {
   store.enter_boot("boot-1", clock.wall());
   EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.source == "imdsv2"; }));
@@ -89,7 +90,7 @@ TEST_F(HostWatcherTest, ForgetsATypeThatWasOnlyConfigured) {
   EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.source == "unknown"; }));
 }
 
-// An unknown type switched all counts off without a word.
+// An unknown type switched all counts off silently.
 TEST_F(HostWatcherTest, KeepsAnUnknownTypeApartFromOneWithAProfile) {
   answer.type = "x9.huge";
 

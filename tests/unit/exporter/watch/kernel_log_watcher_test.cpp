@@ -110,7 +110,7 @@ constexpr std::string_view kRasError =
 
 class AddressOfRecord : public testing::Test {
  protected:
-  // kUserSpace: the line is counted and no more than a program's.
+  // If the writer is kUserSpace, the line counts only as a program's.
   Evidence evidence(LogRecord record) {
     Settings settings;
     const Policy policy{settings, std::make_shared<const xid::Catalogue>()};
@@ -268,7 +268,7 @@ TEST_F(LineRulesOfRecord, BecomeFindingsThatARebootClearsOrCountsAlone) {
   EXPECT_FALSE(store.state().findings.contains(key));
 }
 
-// Fails until it is told to work, then gives its records once.
+// Fails until the test lets it work, then gives its records once.
 class FlakySource final : public KernelLogSource {
  public:
   Result<ReadCounts> read(const Sink& sink, std::chrono::milliseconds,
@@ -334,7 +334,7 @@ TEST_F(WatcherTest, WritesEventsAndPositionIntoTheStore) {
   start();
   source->add(std::string(kXid79));
 
-  // The batch goes into the store first, the word that the log can be read after it.
+  // The batch goes into the store first, and the report that the log can be read after it.
   EXPECT_TRUE(support::wait_until(
       [&] { return store.state().counters.size() == 1 && !store.health().kernel_log_fault; },
       "a count and a log that is read"));

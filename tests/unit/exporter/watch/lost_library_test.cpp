@@ -63,7 +63,7 @@ TEST_F(LostLibraryTest, IsAlsoOneWhoseFileIsGone) {
             "libnvidia-ml.so.1: is gone");
 }
 
-// A driver container takes its files away first, and may compile for longer than the limit.
+// A driver container first removes its files, and may compile for longer than the limit.
 TEST_F(LostLibraryTest, CountsOnlyWhileTheDriverIsLoaded) {
   EXPECT_FALSE(is_lost(works_, minutes(0)));
   EXPECT_FALSE(is_lost(fails_, minutes(1)));

@@ -1,4 +1,4 @@
-// How the exporter comes to know which label of its Node asks for the GPUs.
+// Tests of how the exporter learns which label of its Node requests the GPUs.
 #include "exporter/watch/own_node.h"
 
 #include <gmock/gmock.h>
@@ -130,7 +130,7 @@ TEST_F(OwnNodeTest, IsNotAnother) {
   EXPECT_EQ(asked(0, "fieldSelector"), "metadata.name%3Dgpu-1");
 }
 
-// What a fleet of them costs the server.
+// A whole fleet of exporters sends the server these requests.
 TEST_F(OwnNodeTest, IsWatchedForMinutesAndOnFromThereWithoutAPause) {
   pause();
   start();
@@ -194,7 +194,7 @@ TEST_F(OwnNodeTest, IsReadAnewIfTheServerHasForgottenWhatHappened) {
   EXPECT_EQ(asked(requests().size() - 1, "resourceVersion"), "0");
 }
 
-// As a machine is that registers again in the middle of an upgrade.
+// A machine may register again in the middle of an upgrade.
 TEST_F(OwnNodeTest, KeepsWhatItSaidUntilItIsMadeAgain) {
   pause();
   start();
@@ -214,7 +214,7 @@ TEST_F(OwnNodeTest, KeepsWhatItSaidUntilItIsMadeAgain) {
   EXPECT_TRUE(asks_no_more());
 }
 
-// After an upgrade of the exporter under the rights of the version before.
+// After an upgrade of the exporter under the rights of the earlier version.
 TEST_F(OwnNodeTest, SaysOnceThatItMayNotBeWatched) {
   kube_.add_fault({.kind = FaultKind::kForbidden, .times = -1});
   pause();

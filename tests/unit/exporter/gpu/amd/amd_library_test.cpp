@@ -92,7 +92,7 @@ TEST(AmdLibrary, LeavesOutWhatAHangingGpuDoesNotSay) {
   EXPECT_EQ(gpu.gpu.uuid, "GPU-a1b2c3d4e5f60701");
 }
 
-// Trap: a value that is 0 or missing at the first look counted as "not supported" for ever (MI350X
+// Trap: a value that is 0 or missing at the first look counted as "not supported" forever (MI350X
 // had no power then).
 TEST(AmdLibrary, LatchesNothingFromOneZeroSample) {
   const AmdTree tree(amd_scenario("mi300x_healthy"));
@@ -108,7 +108,7 @@ TEST(AmdLibrary, LatchesNothingFromOneZeroSample) {
   EXPECT_EQ(report.gpus[0].ecc.uncorrected_volatile.total, 5U);
 }
 
-// When the file was last read, after a reading of the whole tree; 1000 where nobody read it.
+// Reads the whole tree, and returns the last read of the file; 1000 if nothing read it.
 std::int64_t last_read(const AmdTree& tree, const std::string& file) {
   const auto path = std::filesystem::path(tree.sys()) / "bus/pci/devices/0000:05:00.0" / file;
   const timespec long_ago[2] = {{1000, 0}, {2000, 0}};
@@ -119,8 +119,8 @@ std::int64_t last_read(const AmdTree& tree, const std::string& file) {
   return about.st_atim.tv_sec;
 }
 
-// Trap: reading pcie_bw blocks for a second on each GPU; reading xgmi_error clears it, and makes
-// the kernel log an error where it is not supported.
+// Trap: reading pcie_bw blocks for a second on each GPU. Reading xgmi_error clears it, and if it is
+// not supported, makes the kernel log an error.
 TEST(AmdLibrary, NeverReadsFilesWhoseReadBlocksOrChangesSomething) {
   const AmdTree tree(amd_scenario("mi300x_healthy"));
   GPUWARD_REQUIRE(last_read(tree, "vbios_version") == 1000 ? "mounted with noatime" : "");

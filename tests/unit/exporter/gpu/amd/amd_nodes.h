@@ -1,4 +1,4 @@
-// Where the pretended AMD nodes and the fake libamd_smi are. Used by the tests of this folder.
+// The paths of the fake AMD nodes and of the fake libamd_smi. Used by the tests of this folder.
 #pragma once
 
 #include <filesystem>
@@ -18,14 +18,14 @@ namespace gpuward::exporter {
       .string();
 }
 
-// The same without the function that gives error records.
+// The same library without the function that returns error records.
 [[nodiscard]] inline std::string fake_amd_smi_without_cper() {
   return (std::filesystem::path(GPUWARD_BIN_DIR).parent_path() /
           "lib/fakes/libamd_smi_without_cper.so")
       .string();
 }
 
-// One reading of a tree, without libamd_smi unless it is named.
+// Reads a tree once, without libamd_smi unless it is named.
 [[nodiscard]] inline VendorReading read_amd(const std::string& sys,
                                             const std::string& amd_smi = {}) {
   const auto library = make_amd_library({.nvml = "", .amd_smi = amd_smi, .sys = sys});

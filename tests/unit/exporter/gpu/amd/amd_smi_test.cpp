@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// The library reads its scenario from the environment; `lines` go behind the named one.
+// The library reads its scenario from the environment; `lines` follow those of the named one.
 class AmdSmiTest : public ::testing::Test {
  protected:
   void use(const std::string& scenario, const std::string& lines = "") {
@@ -98,7 +98,7 @@ TEST_F(AmdSmiTest, IsNotEvenLoadedIfSysfsSaysAllAndNobodyWantsErrorRecords) {
   EXPECT_EQ(library->read([](std::string_view) {}).gpus.size(), 8U);
 }
 
-// Some versions of libamd_smi crash there.
+// Some versions of libamd_smi crash in this call.
 TEST_F(AmdSmiTest, IsNotAskedForErrorRecordsIfNobodyWantsThem) {
   use("mi300x_no_ras_in_sysfs", "smi.fault.amdsmi_get_gpu_cper_entries = crash\n");
   const fake_amd::AmdTree tree(path_);
@@ -135,7 +135,7 @@ TEST_F(AmdSmiTest, LeavesTheReadingAsItIsIfItDoesNotWork) {
   EXPECT_EQ(report.gpus[0].ecc.uncorrected_volatile.total, std::nullopt);
 }
 
-// What the second GPU's latest record is, with these lines.
+// Returns the second GPU's latest record with these lines.
 class AmdSmiRecords : public AmdSmiTest {
  protected:
   Maybe<CperRecord> latest(const std::string& lines, const std::string& name = fake_amd_smi()) {
@@ -193,7 +193,7 @@ TEST_F(AmdSmiRecords, OfOneSecondTheFatalOneIsTheLatest) {
   }
 }
 
-// As AMD's exporter has it, so that no fatal record is dropped silently.
+// AMD's exporter does the same, so that no fatal record is dropped silently.
 TEST_F(AmdSmiRecords, WithoutATimeCountIfNoneHasOne) {
   const auto only = latest("smi.1.cper = corrected - 0:1; fatal - 0:2\n");
   ASSERT_TRUE(only);
@@ -227,7 +227,7 @@ TEST_F(AmdSmiRecords, AreNoneIfTheLibraryCannotGiveThem) {
   EXPECT_EQ(latest(one, fake_amd_smi_without_cper()), std::nullopt);
 }
 
-// Libraries have crashed on such: lengths that no record can have, severities that nobody knows.
+// Libraries have crashed on lengths that no record can have, and on unknown severities.
 TEST_F(AmdSmiRecords, ThatAreBrokenAreLeftOut) {
   for (const char* const length : {"0", "127", "4294967295"}) {
     const std::string broken = std::string("fatal 2026-11-20T11:00:00 0:2 ") + length;

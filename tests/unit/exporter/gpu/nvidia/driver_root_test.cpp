@@ -81,7 +81,7 @@ TEST(DriverRoot, TakesTheFolderOfThisProcessorFirst) {
   EXPECT_EQ(library_below(node.path("/usr"), kName), file);
 }
 
-// Docker makes a folder of what it cannot mount.
+// Docker makes a folder if it cannot mount the file.
 TEST(DriverRoot, TakesNoFolderForTheFile) {
   const NodeTree node;
   fs::create_directories(node.path("/usr/lib64") / kName);

@@ -1,4 +1,4 @@
-// The exporter's own reader of NVML, on the fake library and with nobody watching its progress.
+// The exporter's own reader of NVML, on the fake library and without a watcher of its progress.
 #pragma once
 
 #include <memory>

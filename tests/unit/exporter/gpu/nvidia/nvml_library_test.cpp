@@ -181,7 +181,7 @@ TEST(NvmlLibrary, ListsALostGpuAndReadsTheOthers) {
   EXPECT_EQ(report.gpus[4].thermals.gpu, 34.0);
 }
 
-// A machine whose PCI bus has what the healthy scenario has.
+// A machine whose PCI bus has the GPUs of the healthy scenario.
 struct BusOfEight : support::HostTree {
   BusOfEight() {
     for (const char* bus : {"1a", "2b", "3c", "4e", "9a", "ab", "bc", "cd"}) {
@@ -418,7 +418,7 @@ TEST(NvmlLibrary, TellsBeforeEachGroupWhereItIs) {
 }
 
 TEST(NvmlLibrary, CrashesInTheWorkerOnly) {
-  // What a library does to whoever has loaded it: the reason for the worker process.
+  // A library may crash any process that loads it. This is the reason for the worker process.
   const FakeNvml fake("crashing_call");
 
   EXPECT_DEATH((void)read_once(), "");

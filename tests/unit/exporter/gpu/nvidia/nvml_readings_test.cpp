@@ -1,5 +1,5 @@
-// What NVML says of one GPU, as it arrives in a GpuReading. Lines of the fake's scenarios name what
-// the driver answers.
+// NVML's answers about one GPU, as they arrive in a GpuReading. Lines of the fake's scenarios set
+// the driver's answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -339,7 +339,7 @@ TEST(NvmlReadings, SentinelNumbersAreAbsent) {
   EXPECT_EQ(gpu.thermals.memory, kAbsent);
   EXPECT_EQ(gpu.thermals.slowdown_threshold, kAbsent);
   EXPECT_EQ(gpu.power.usage_watts, kAbsent);
-  EXPECT_EQ(gpu.power.limit_watts, 700.0);  // the requested one in place of the enforced one
+  EXPECT_EQ(gpu.power.limit_watts, 700.0);  // the requested one instead of the enforced one
   EXPECT_EQ(gpu.power.default_limit_watts, kAbsent);
   EXPECT_EQ(gpu.power.energy_joules, kAbsent);
   EXPECT_EQ(gpu.pcie.replays, kAbsent);
@@ -367,7 +367,7 @@ TEST(NvmlReadings, OldDriverLacksOnlyWhatItDoesNotHave) {
   EXPECT_EQ(gpu.thermals.margin, kAbsent);
   EXPECT_EQ(gpu.slowdown.reasons, 1U);
   EXPECT_EQ(gpu.memory_total_bytes, 85520809984U);
-  EXPECT_EQ(gpu.memory_used_bytes, 589312U + 571605504U);  // with what the driver reserves
+  EXPECT_EQ(gpu.memory_used_bytes, 589312U + 571605504U);  // with the part that the driver reserves
   EXPECT_EQ(gpu.retired.single_bit, 0U);
   EXPECT_EQ(gpu.retired.double_bit, 1U);
   EXPECT_EQ(gpu.retired.pending, false);
@@ -391,8 +391,8 @@ TEST(NvmlReadings, IdleGpuHasAnEmptyListOfProcesses) {
   EXPECT_THAT(*gpu.processes, IsEmpty());
 }
 
-// Drivers of R535 before 535.104 write 32 bytes for a process where 24 are documented
-// (github.com/XuehaiPan/nvitop/pull/79); another one has been seen to write 16 (pull/226).
+// Drivers of R535 before 535.104 write 32 bytes for a process instead of the documented 24
+// (github.com/XuehaiPan/nvitop/pull/79). Another one has been seen to write 16 (pull/226).
 TEST(NvmlReadings, ProcessesArriveWhateverSizeTheDriverGivesAnEntry) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("gpu.3.processes", "101:1000 102:2000 103:0xFFFFFFFFFFFFFFFF");

@@ -1,4 +1,4 @@
-// What is read from one library, written down and played by the fake, is read again as it was: so
+// The reading of one library, written down and played by the fake, must be read back unchanged. So
 // no field of a reading is lost on the way, and a captured machine is a fixture.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 using fake_nvml::FakeNvml;
 using fake_nvml::to_scenario;
 
-// The first line that differs: the whole text has a thousand of them.
+// Returns the first line that differs: the whole text has a thousand lines.
 std::string difference(const std::string& first, const std::string& second) {
   std::istringstream left(first), right(second);
   std::string was, is;
@@ -40,7 +40,8 @@ TEST_P(ScenarioRoundTrip, GivesTheSameReading) {
   EXPECT_EQ(difference(first, second), "");
 }
 
-// Not "sentinels": there parts of one answer are missing, which a driver's answer has whole.
+// "sentinels" is left out: parts of one answer are missing in it, which a driver's answer has
+// whole.
 INSTANTIATE_TEST_SUITE_P(Scenarios, ScenarioRoundTrip,
                          ::testing::Values("healthy_8x_h100", "double_bit_error", "mig", "no_ecc",
                                            "nvlink_5", "nvlink_down", "row_remap_failed",

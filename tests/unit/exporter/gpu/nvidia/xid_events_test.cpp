@@ -141,7 +141,7 @@ TEST_F(XidEvents, DoNotHoldUpAReopeningOfTheLibrary) {
   EXPECT_EQ(fake_.count_calls("nvmlEventSetFree"), 5U);
 }
 
-// The hang is told of before the library is closed, which has to wait for its end.
+// The reader reports the hang before it closes the library, which has to wait for its end.
 TEST(EventSlot, NamesTheCallThatKeepsTheLibraryOpen) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("fault.nvmlEventSetWait_v2.*", "hang");

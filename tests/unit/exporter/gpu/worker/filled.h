@@ -1,6 +1,6 @@
-// A report in which every field there is has a value of its own, and a comparison of two reports
-// field by field: both by visit_fields(), so that no test of the protocol forgets a field. Used by
-// the tests of the worker.
+// A report in which every field has its own value, and a comparison of two reports field by field.
+// Both use visit_fields(), so that no test of the protocol forgets a field. Used by the tests of
+// the worker.
 #pragma once
 
 #include <chrono>
@@ -56,7 +56,7 @@ template <typename T>
   return value;
 }
 
-// Everything in a value as text, a field a line.
+// Turns all fields of a value into text, a field a line.
 class Teller {
  public:
   template <typename T>

@@ -14,7 +14,7 @@ constexpr auto kInterval = 15s;
 
 PciAddress address(int index) { return {0, static_cast<std::uint8_t>(0x10 + index), 0, 0}; }
 
-// What a worker tells of eight GPUs.
+// A worker's report of eight GPUs.
 GpuReport eight(Vendor kind = Vendor::kNvidia) {
   GpuReport report;
   VendorReading& vendor = report.vendors.emplace_back();
@@ -30,7 +30,7 @@ GpuReport eight(Vendor kind = Vendor::kNvidia) {
   return report;
 }
 
-// The same of one that was told to leave out that index.
+// The report of a worker that leaves out that index.
 GpuReport without(int index) {
   GpuReport report = eight();
   GpuReading& reading = report.vendors[0].gpus[static_cast<std::size_t>(index)];
@@ -74,7 +74,7 @@ TEST_F(HungGpusTest, NameAGpuOfAmdByItsAddressAlone) {
   EXPECT_THAT(hung.flags(), ElementsAre("--gpu.leave-out", "@0000:13:00.0"));
 }
 
-// It hung at the very first reading: nobody had said whose it is.
+// The GPU hung at the very first reading, so that its vendor was not known yet.
 TEST_F(HungGpusTest, OfAmdThatHangAtTheFirstReadingSayWhyInTheNext) {
   EXPECT_TRUE(blame("0000:13:00 ras", nullptr));
   GpuReport report = eight(Vendor::kAmd);
@@ -143,7 +143,7 @@ TEST_F(HungGpusTest, KeepTheirIdentityInTheReportsOfTheOthers) {
   EXPECT_TRUE(reading.is_hung);
 }
 
-// With one GPU less, another one stands at that index.
+// With one GPU less, that index belongs to another one.
 TEST_F(HungGpusTest, AreForgottenWhenAnotherNumberOfGpusIsThere) {
   ASSERT_TRUE(blame("0000:13:00 ecc", &known));
   GpuReport report = without(3);

@@ -24,7 +24,7 @@ std::string line_of(const WorkerMessage& message) {
 
 WorkerMessage report_of(GpuReport report) { return {.report = std::move(report)}; }
 
-// There and back; the fault as the progress where it does not come back.
+// Encodes the message and decodes it again. Fails the test if it cannot be decoded.
 WorkerMessage over_the_pipe(const WorkerMessage& message) {
   auto decoded = decode_message(line_of(message));
   EXPECT_TRUE(decoded.has_value()) << decoded.error().message;
@@ -136,7 +136,7 @@ TEST(Protocol, FitsSixtyFourGpusWithLinksAndPeersIntoAMessage) {
   EXPECT_TRUE(decode_message(line).has_value());
 }
 
-// ---- what no worker that is well would send
+// ---- Messages that no healthy worker would send
 
 class Nonsense : public testing::TestWithParam<const char*> {};
 

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A process in the driver's hands: no signal reaches it until the driver lets go.
+// A process that is stuck in the driver: no signal reaches it until the driver returns.
 class StuckProcess final : public Reapable {
  public:
   explicit StuckProcess(const bool& is_gone) : is_gone_(is_gone) {}

@@ -106,7 +106,7 @@ TEST_F(WorkerDutyTest, KeepsItsDistanceFromAWorkerThatAnswersOnceAndDies) {
   EXPECT_GE(duty.next_look(times), begin + 30s);
 }
 
-// A GPU that hangs is left out, and the next worker is no more broken for it.
+// The worker leaves out a GPU that hangs, which does not make the next worker more broken.
 TEST_F(WorkerDutyTest, ReplacesAWorkerWithoutAPauseAndWithoutALongerOneLater) {
   for (int i = 0; i < 12; ++i) {
     duty.started(begin);

@@ -71,7 +71,7 @@ class WorkerLoop : public testing::Test {
   void request(std::string_view text) {
     ASSERT_EQ(::write(requests[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  // Reads on until a report, and notes what comes before it.
+  // Reads until a report comes, and records the messages before it.
   std::optional<GpuReport> next_report() {
     std::optional<GpuReport> report;
     while (!report) {

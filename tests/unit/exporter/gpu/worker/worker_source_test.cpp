@@ -39,7 +39,7 @@ class WorkerSourceTest : public testing::Test {
                       .seed = 1},
         [this] { return times; }, clock, log);
   }
-  // Waits on until `condition` of the telemetry holds.
+  // Waits until `condition` of the telemetry holds.
   template <typename Condition>
   testing::AssertionResult reaches(const Condition& condition, const std::string& what) {
     const auto holds = [&] {
@@ -186,7 +186,7 @@ TEST_F(WorkerSourceTest, HandsOutXidsOnce) {
 }
 
 TEST_F(WorkerSourceTest, HungCallOfTheDriverIsLeftToAChildThatCanBeKilled) {
-  times.timeout = 2s;  // three times as long for the first reading, in which a worker starts, too
+  times.timeout = 2s;  // tripled for the first reading, which starts a worker
   const auto once = "once:" + (folder / "hung").string();
   start({once, "ask", "progress:0000:4e:00 temperature", "hang"});
 
@@ -202,7 +202,7 @@ TEST_F(WorkerSourceTest, HungCallOfTheDriverIsLeftToAChildThatCanBeKilled) {
 }
 
 TEST_F(WorkerSourceTest, KeepsTheLastReportOfAWorkerThatHangsLater) {
-  times.timeout = 2s;  // three times as long for the first reading, in which a worker starts, too
+  times.timeout = 2s;  // tripled for the first reading, which starts a worker
   start({"ask", "report", "ask", "hang"});
 
   ASSERT_TRUE(hangs());
@@ -356,7 +356,7 @@ TEST_F(WorkerSourceTest, ReturnsAtOnceWhenStopped) {
   EXPECT_LT(clock.steady() - begin, support::kGenerous);
 }
 
-// Not even the pipe of another worker, and none of the exporter's sockets.
+// It must not even get the pipe of another worker, nor any of the exporter's sockets.
 TEST_F(WorkerSourceTest, GivesTheWorkerNoDescriptorButItsPipes) {
   std::array<int, 2> inherited{};
   ASSERT_EQ(::pipe(inherited.data()), 0);  // without O_CLOEXEC, as a library may open one

@@ -1,5 +1,5 @@
-// manifests/exporter-rbac.yaml and exporter-admission.yaml on a real kube-apiserver: what an
-// agent's own token may change, and all that it may not.
+// manifests/exporter-rbac.yaml and exporter-admission.yaml on a real kube-apiserver: the changes
+// that an agent's own token may make, and all those that it may not.
 #include <gmock/gmock.h>
 
 #include "core/http/client/client.h"
@@ -65,7 +65,7 @@ class AdmissionTest : public ::testing::Test {
     for (const char* node : {"gpu-01", "gpu-02"})
       must("POST", "/api/v1/nodes", fakes::ready_node(node));
     must("PATCH", kOwn, taints({kRemediation, kForeign}));
-    must("PATCH", kOther, taints({}));  // not ready, says the admission of every new node
+    must("PATCH", kOther, taints({}));  // the admission of every new node adds a not-ready taint
     must("PATCH", kOwn, labels("pool", "a"));
     must("PATCH", kOwn, annotations("theirs", "x"));
     must("PATCH", kOwnStatus, {{"status", {{"capacity", {{"nvidia.com/gpu", "8"}}}}}});
@@ -73,7 +73,7 @@ class AdmissionTest : public ::testing::Test {
     quarantine_ = token_of("gpu-healthcheck-quarantine", "quarantine");
     sweeper_ = token_of("gpu-healthcheck-sweeper", "sweeper");
     unbound_ = token_of("gpu-healthcheck-agent", "");
-    // A policy is in force a moment after it was taken.
+    // A policy is in force a moment after it was accepted.
     ASSERT_TRUE(support::wait_until(
         [] {
           return !allowed(agent_, kOther, labels(own("status"), "x")) &&
@@ -99,7 +99,7 @@ class AdmissionTest : public ::testing::Test {
     return parse_json(answer->body).value_or(Json());
   }
 
-  // As a pod on gpu-01 gets it; "" for a token that is bound to no pod.
+  // Returns a token as a pod on gpu-01 gets it. If `pod` is "", the token is bound to no pod.
   static std::string token_of(const std::string& account, const std::string& pod) {
     Json spec = {{"expirationSeconds", 3600}};
     if (!pod.empty()) {
@@ -157,7 +157,7 @@ class AdmissionTest : public ::testing::Test {
     EXPECT_TRUE(allowed(token, kOwn, taints({kRemediation, kForeign, taint(key, "true")}))) << key;
     EXPECT_TRUE(allowed(token, kOwn, taints({kRemediation, kForeign}))) << key;
   }
-  // That the account may set and remove the name, as what it is and as nothing else.
+  // Expects that the account may set and remove the name, only as the kind that it is.
   static void expect_own(const std::string& token, const NodeNameEntry& entry,
                          const std::string& key) {
     const bool is_label = entry.kind == NodeNameKind::kLabel;
@@ -223,22 +223,22 @@ TEST_F(AdmissionTest, NobodyCordonsOrUncordons) {
   must("PATCH", kOwn, cordon);
   const Json uncordon = {{"spec", {{"unschedulable", nullptr}}}};
   expect_denied(agent_, kOwn, uncordon, "neither cordon nor uncordon");
-  EXPECT_TRUE(allowed(agent_, kOwn, labels(own("status"), "pass")));  // beside somebody's cordon
+  EXPECT_TRUE(allowed(agent_, kOwn, labels(own("status"), "pass")));  // despite the cordon
   must("PATCH", kOwn, uncordon);
 }
 
 TEST_F(AdmissionTest, NobodyTouchesTaintsThatAreNotItsOwn) {
   constexpr const char* kWhy = "taints that are not its own";
   for (const std::string& token : {agent_, quarantine_, sweeper_}) {
-    expect_denied(token, kOwn, taints({kRemediation}), kWhy);  // theirs is gone
-    expect_denied(token, kOwn, taints({kForeign}), kWhy);      // the remediator's is gone
+    expect_denied(token, kOwn, taints({kRemediation}), kWhy);  // kForeign is gone
+    expect_denied(token, kOwn, taints({kForeign}), kWhy);      // kRemediation is gone
     expect_denied(token, kOwn, taints({}), kWhy);
     expect_denied(token, kOwn, {{"spec", {{"taints", nullptr}}}}, kWhy);
     expect_denied(token, kOwn,
                   taints({taint("gpuward.dev/remediation", "monitor"), kForeign, kUnhealthy}),
                   kWhy);
     expect_denied(token, kOwn, taints({kRemediation, kForeign, taint("new", "1")}), kWhy);
-    // An own key that ends pods is not ours.
+    // A taint with gpuward's key that ends pods is not one of the exporter's.
     expect_denied(
         token, kOwn,
         taints({kRemediation, kForeign, taint("gpuward.dev/unhealthy", "true", "NoExecute")}),
@@ -279,7 +279,7 @@ TEST_F(AdmissionTest, TheStatusIsNoWayAroundIt) {
   expect_denied(agent_, kOwnStatus, {{"status", {{"nodeInfo", {{"bootID", "another"}}}}}},
                 "its own condition alone");
   expect_denied(agent_, kOwnStatus, labels("pool", "b"), "labels pool");
-  // The policy does not name these fields: it refuses each that Kubernetes adds to Nodes.
+  // The policy does not name these fields: it refuses each field that Kubernetes adds to Nodes.
   expect_denied(agent_, kOwnStatus, {{"status", {{"declaredFeatures", Json::array({"Any"})}}}},
                 "not declaredFeatures");
   expect_denied(agent_, kOwnStatus,
@@ -305,8 +305,8 @@ TEST_F(AdmissionTest, OthersAreNotHeldBack) {
   must("PATCH", kOther, taints({}));
 }
 
-// The real writer under the real policies: all that it writes, and nothing more, is allowed.
-// Konduktor's users look for it with `kubectl describe node NODE | grep trainy`.
+// The real writer under the real policies: its writes are allowed, and nothing more. Konduktor's
+// users look for it with `kubectl describe node NODE | grep trainy`.
 TEST_F(AdmissionTest, KubectlDescribesTheTaintOfThePresetKonduktor) {
   const auto described = [] {
     const auto said = plane_->kubectl({"describe", "node", "gpu-01"});
@@ -361,7 +361,7 @@ TEST_F(AdmissionTest, EverythingThatTheAgentWritesIsAllowed) {
   EXPECT_EQ(node->meta.labels.at(own("status")), "agent-stopped");
   EXPECT_EQ(node->taints.size(), 2U);
 
-  // What a driver upgrade writes there, by the watch.
+  // The watch delivers the labels that a driver upgrade writes.
   Log log(LogLevel::kError, LogFormat::kLogfmt);
   const OwnNode own_node(
       "gpu-01",
@@ -376,7 +376,7 @@ TEST_F(AdmissionTest, EverythingThatTheAgentWritesIsAllowed) {
         "the label " + dump_json(value)));
   }
 
-  // And all that it may is needed.
+  // The account also needs all of its rights.
   const auto needless = support::needless_verbs(
       *plane_, "/apis/rbac.authorization.k8s.io/v1/clusterroles/gpu-healthcheck-agent",
       audit_->asked());

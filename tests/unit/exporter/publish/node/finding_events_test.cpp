@@ -29,7 +29,8 @@ class FindingEventsTest : public ::testing::Test {
   void goes(const std::string& check, const std::string& code, const std::string& place) {
     snapshot_.state.findings.erase({check, code, place});
   }
-  // As "reason+" for what comes and "reason-" for what goes; told.
+  // Returns the due events, and marks them as sent: "reason+" for a new finding and "reason-" for
+  // one that is gone.
   std::vector<std::string> told_at(seconds time) {
     std::vector<std::string> said;
     for (const FindingEvent& event : events_.due(snapshot_, kStart + time)) {
@@ -65,7 +66,7 @@ TEST_F(FindingEventsTest, TellsAtMostOnceAMinuteOfTheSameReason) {
   EXPECT_THAT(told_at(seconds(10)), IsEmpty());
   EXPECT_EQ(events_.next(), kStart + seconds(60));
   comes("xid", "79", "0000:4e:00");
-  EXPECT_THAT(told_at(seconds(60)), IsEmpty());  // it is there, as was told
+  EXPECT_THAT(told_at(seconds(60)), IsEmpty());  // it is still there, as reported
   goes("xid", "79", "0000:4e:00");
   EXPECT_EQ(told_at(seconds(61)), Said{"Xid79-"});
   comes("xid", "79", "0000:4e:00");
@@ -110,13 +111,13 @@ TEST_F(FindingEventsTest, WhatWasKnownAtTheStartIsNoNewsUntilItGoes) {
   EXPECT_EQ(told_at(seconds(1)), Said{"Xid79-"});
 }
 
-// What a check of another boot has found has no severity until it is looked at again.
+// A finding of a check in an earlier boot has no severity until the check runs again.
 TEST_F(FindingEventsTest, LeavesOutWhatIsNotKnownInThisBoot) {
   comes("gpu", "gpu_missing", "", Severity::kNone);
   EXPECT_THAT(told_at(seconds(0)), IsEmpty());
 }
 
-// After a reboot; the exporter has told of it before.
+// After a reboot. The exporter reported it before.
 TEST_F(FindingEventsTest, DoNotSayThatAFindingIsGoneBeforeACheckHasLookedAgain) {
   comes("gpu", "gpu_missing", "0000:4e:00");
   comes("gpu", "gpu_missing", "0000:5e:00");

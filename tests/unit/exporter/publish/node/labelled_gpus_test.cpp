@@ -5,7 +5,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// As GPU feature discovery labels an XE9680 (NVIDIA/k8s-device-plugin, issue 1501).
+// The labels of GPU feature discovery for an XE9680 (NVIDIA/k8s-device-plugin, issue 1501).
 kube::Labels labels_of_gpu_feature_discovery() {
   return {{"nvidia.com/gpu.count", "8"},
           {"nvidia.com/gpu.machine", "PowerEdge-XE9680"},

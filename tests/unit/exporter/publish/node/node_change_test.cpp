@@ -97,7 +97,7 @@ class NodeFindings : public testing::Test {
     finding.first_seen = finding.last_seen = kNoon + std::chrono::seconds(second);
     snapshot_.state.findings[{"xid", code, "0000:4e:00", evidence}] = finding;
   }
-  // As it is read from the Node.
+  // Returns the findings as a reader of the Node sees them.
   std::vector<NodeFinding> said() {
     const auto annotations = change(wish_of(snapshot_)).set_annotations;
     kube::Node node;
@@ -252,7 +252,7 @@ TEST(NodeChange, LabelsEachSickAmdGpuAndTakesTheLabelOffTheOthers) {
   EXPECT_THAT(made.remove_labels, ElementsAre("metricsexporter.amd.com.gpu.0.state"));
 }
 
-// The plug-in, which asks the health service, gives that GPU to workloads again.
+// The plug-in, which uses the health service, gives that GPU to workloads again.
 TEST(NodeChange, AHealthyAmdGpuLosesItsLabelThoughAnotherCheckCouldNotTell) {
   Snapshot snapshot = amd_node();
   add_result(snapshot, "2-efa-enumeration", CheckStatus::kError);
@@ -349,7 +349,7 @@ TEST(NodeCondition, UnknownNeverTakesThePlaceOfTrue) {
   EXPECT_EQ(later->message, before.message);
 }
 
-// LESSONS 4: a condition that nobody took back after the GPU had recovered.
+// LESSONS 4: a condition that stayed after the GPU had recovered.
 TEST(NodeCondition, ConditionDoesNotStickAfterRecovery) {
   const kube::Node seen = with_condition("True", wish_of(broken()), kNoon);
   const auto condition = condition_of(wish_of(healthy()), seen, kNoon, kHeartbeat);
@@ -366,7 +366,7 @@ kube::Node diagnosed(const std::string& status, const std::string& severity) {
   return node;
 }
 
-// The agent's quick checks lifted the taint of a failed diagnostic within five minutes.
+// The replaced agent's quick checks removed the taint of a failed diagnostic within five minutes.
 TEST(Diagnosis, AFailedSweepOutlivesTheAgentsOwnQuickChecks) {
   const NodeWish wish = with_diagnosis(wish_of(healthy()), diagnosed("fail", "ISOLATE"));
   EXPECT_EQ(wish.status, NodeStatus::kFail);
@@ -399,7 +399,7 @@ TEST(Diagnosis, TheNewerOfSweepAndQuarantineCounts) {
   EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kFail);
 }
 
-// It could not test, or DCGM wanted triage.
+// The diagnostic could not test, or DCGM wanted triage.
 TEST(Diagnosis, AWarningEndsNoFailure) {
   kube::Node node = diagnosed("fail", "ISOLATE");
   EXPECT_TRUE(has_failed_diagnosis(node));

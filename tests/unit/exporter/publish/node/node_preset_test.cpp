@@ -1,4 +1,4 @@
-// What an exporter that was started again with another preset makes of what stands on its Node.
+// An exporter that restarts with another preset, and the names that it finds on its Node.
 #include <gmock/gmock.h>
 
 #include "core/runtime/json.h"
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr const char* kAwsPrefix = "gpu-healthcheck.aws-samples.io/";
 constexpr const char* kFaulty = "trainy.konduktor.ai/faulty";
 
-// No check could tell anything, and nothing else is known to be broken.
+// No check could tell anything, and nothing is known to be broken.
 Snapshot untold() {
   Snapshot snapshot = healthy();
   add_result(snapshot, "0-nvidia-smi", CheckStatus::kError);
@@ -45,7 +45,7 @@ class ChangeOfPreset : public ::testing::Test {
     EXPECT_TRUE(has_taint(std::string(kAwsPrefix) + "theirs"));
   }
 
-  // A start of the exporter, which remembers nothing.
+  // Starts an exporter without any memory.
   void write(const Snapshot& snapshot, NodeSettings settings) {
     kube::ApiOptions options;
     options.server = "http://fake";
@@ -192,7 +192,7 @@ TEST_F(ChangeOfPreset, KeepsTheTaintOfBeforeUntilTheNodePassesIfItMaySetNone) {
   EXPECT_EQ(preset(), "gpuward");
 }
 
-// A sweep uses gpuward's names where no exporter has written any, and so with konduktor's preset.
+// If no exporter has written names, a sweep uses gpuward's, also with konduktor's preset.
 TEST_F(ChangeOfPreset, ClearsTheTaintOfASweepWhateverThePreset) {
   for (const NodePreset preset : {NodePreset::kAwsSamples, NodePreset::kKonduktor}) {
     add_taint(kGpuwardNames(NodeName::kUnhealthy), "true");
@@ -236,7 +236,7 @@ TEST_F(ChangeOfPreset, LeavesNoFindingsWhereTheyStoodBefore) {
   EXPECT_THAT(annotation("gpuward.dev/findings"), HasSubstr("79"));
 }
 
-// It runs for hours, and gives back what it took.
+// The quarantine runs for hours, and gives the node back itself.
 TEST_F(ChangeOfPreset, LeavesTheNodeToAQuarantineThatHasIt) {
   write(healthy(), NodePreset::kAwsSamples);
   const auto in_an_hour = clock_.wall() + std::chrono::hours(1);

@@ -110,7 +110,7 @@ class NodePublisherTest : public ::testing::Test {
   }
   std::size_t patches() { return kube_.requests("PATCH", kNode).size(); }
   std::optional<NodePublishing> health() { return store_.health().node; }
-  // Cycle after cycle, until it is so.
+  // Runs cycle after cycle until the condition holds.
   template <typename Condition>
   ::testing::AssertionResult comes_with_time(const Condition& condition, const std::string& what) {
     return wait_until(
@@ -129,7 +129,7 @@ class NodePublisherTest : public ::testing::Test {
         },
         "label, taint and condition");
   }
-  // The thread is told to look.
+  // Advances the clock and makes the thread look.
   void pass_time(std::chrono::milliseconds time) {
     clock_.advance(time);
     store_.touch();
@@ -206,7 +206,7 @@ TEST_F(NodePublisherTest, OneChangeIsOnePatchToTheNodeAndOneToItsStatus) {
   kube_.clear_requests();
   check(CheckStatus::kFail, Severity::kIsolate);
   ASSERT_TRUE(settles("fail", "True"));
-  // The fake writes a request down once it is done.
+  // The fake logs a request once it is done.
   ASSERT_TRUE(wait_until([&] { return patches() >= 2; }, "two patches written down"));
   EXPECT_EQ(kube_.requests("PATCH", kStatus).size(), 1U);
   EXPECT_EQ(patches(), 2U);
@@ -219,7 +219,7 @@ TEST_F(NodePublisherTest, WritesNothingIfNothingDiffers) {
   kube_.clear_requests();
   const auto looks = [&] { return kube_.requests("GET", kNode).size(); };
   ASSERT_TRUE(comes_with_time([&] { return looks() >= 3; }, "three looks"));
-  // The condition's heart beats; that is all.
+  // Only the heartbeat of the condition is written.
   for (const auto& request : kube_.requests()) {
     EXPECT_TRUE(request.method != "PATCH" || request.path == kStatus) << request.path;
   }
@@ -250,7 +250,7 @@ TEST_F(NodePublisherTest, TheHeartBeatsAndTheTransitionStays) {
   EXPECT_EQ(NodePublisherOptions().heartbeat, std::chrono::minutes(5));
 }
 
-// One that replaces a broken node has no condition of its own yet.
+// A node that replaces a broken one has no condition of its own yet.
 TEST_F(NodePublisherTest, TheConditionOfANewNodeIsFalseOnceItsGpusAreHealthy) {
   ASSERT_TRUE(condition().is_null());
   start();
@@ -260,7 +260,7 @@ TEST_F(NodePublisherTest, TheConditionOfANewNodeIsFalseOnceItsGpusAreHealthy) {
   EXPECT_FALSE(is_tainted());
 }
 
-// A rolling update lifted the taints of broken nodes.
+// A rolling update removed the taints of broken nodes.
 TEST_F(NodePublisherTest, StoppingNeverUntaints) {
   check(CheckStatus::kFail, Severity::kReboot);
   start();
@@ -335,8 +335,8 @@ TEST_F(NodePublisherTest, TheConditionIsWrittenEvenIfTheNodesKeysAreRefused) {
   EXPECT_TRUE(is_repaired()) << "it goes on";
 }
 
-// A node that was deleted and is registered anew by the same machine is ours; another machine's is
-// not, whatever its name.
+// A deleted node that the same machine registers again is the exporter's own. Another machine's
+// node is not, even with the same name.
 TEST_F(NodePublisherTest, GhostANodeOfAnotherMachineIsNotTouched) {
   check(CheckStatus::kFail, Severity::kReboot);
   start();
@@ -395,7 +395,7 @@ TEST_F(NodePublisherTest, ReadsTheInstanceTypeOffTheNode) {
   EXPECT_EQ(instance_type_label(api, "gpu-01").value(), "p5.48xlarge");
 }
 
-// The Node is read anyway: no request more.
+// The exporter reads the Node anyway, so this needs no extra request.
 TEST_F(NodePublisherTest, LearnsHowManyGpusTheLabelsSayThereAre) {
   store_.enter_machine({"4c4c4544", "PowerEdge R760xa"});
   Json node = fakes::ready_node("gpu-02");

@@ -58,7 +58,7 @@ TEST(NodeWish, FailWinsOverWarnAndTheWorstSeverityIsTheNodes) {
   EXPECT_EQ(wish_of(snapshot).severity, Severity::kIsolate);
 }
 
-// What programs do to themselves took nodes out, and nobody gave them back.
+// In the replaced suite, faults of programs took nodes out of service, and they stayed out.
 TEST(NodeWish, Xid31And13NeverTaint) {
   Snapshot snapshot = healthy();
   for (const std::uint32_t code : {13U, 31U}) {
@@ -119,7 +119,8 @@ TEST(NodeWish, MonitorDownIsNotANodeReplaced) {
   EXPECT_EQ(wish.condition, "Unknown");
 }
 
-// CONTRACTS A: nothing could be read: fail, RESET; ours in the seed profile alone.
+// CONTRACTS A: if nothing could be read, the result is fail and RESET. gpuward does so in the seed
+// profile alone.
 TEST(NodeWish, NothingCouldBeReadFailsInTheSeedProfileAlone) {
   Snapshot snapshot = log_read();
   snapshot.instance.gpus_on_pci = 8;
@@ -138,7 +139,7 @@ TEST(NodeWish, NothingCouldBeReadFailsInTheSeedProfileAlone) {
   EXPECT_EQ(wish_of(log_read(), UntoldNode::kFails).status, NodeStatus::kUnknown);
 }
 
-// As the exporter is in its first second, and for a minute beside a driver that hangs.
+// The exporter in its first second, and for a minute beside a driver that hangs.
 Snapshot starting() {
   Snapshot snapshot = log_read();
   snapshot.instance.gpus_on_pci = 8;
@@ -221,7 +222,7 @@ TEST(NodeWish, SaysThatNobodyCanTellWithoutWaitingForTheOtherChecks) {
       << "not every check could not tell: one has not run";
 }
 
-// Its result is of before the reboot, or of the program that ran first.
+// Its result is from before the reboot, or of the program that ran first.
 TEST(NodeWish, AnErrorDoesNotEndTheWaitForTheOtherChecks) {
   Snapshot snapshot = healthy();
   add_result(snapshot, "3-topology-check", CheckStatus::kError);
@@ -248,7 +249,7 @@ TEST(NodeWish, SaysThatNobodyCanTellOnceTheDriverHasHungOrEnded) {
   }
 }
 
-// A machine without a PCI bus: check 2 can never find out.
+// On a machine without a PCI bus, check 2 can never find out.
 TEST(NodeWish, OfANodeWithoutGpusNeverFailsInTheSeedProfile) {
   Snapshot snapshot = log_read();
   snapshot.telemetry.state = WorkerState::kAnswering;
@@ -293,7 +294,7 @@ TEST(NodeWish, AFindingOfTheKernelLogNeedsNoCheckToTaint) {
   EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kSet);
 }
 
-// After a reboot a check's finding is remembered at severity none until the check has looked again.
+// After a reboot a check's finding has severity none until the check has run again.
 TEST(NodeWish, AMemoryOfAnotherBootClearsNothing) {
   Snapshot snapshot = healthy();
   add_finding(snapshot, "gpu_missing", Severity::kNone, "", ClearedBy::kCheck);
@@ -312,7 +313,7 @@ CheckLine line_of(const Snapshot& snapshot, std::string_view check) {
   return found == checks.end() ? CheckLine() : *found;
 }
 
-// Check 0 runs every five minutes; what it speaks for comes and goes between its runs.
+// Check 0 runs every five minutes. The findings that it reports come and go between its runs.
 TEST(NodeWish, TheChecksOfTheResultsAgreeWithTheNodesSeverityBetweenTwoRuns) {
   Snapshot snapshot = healthy();
   add_finding(snapshot, "54", Severity::kIsolate, "0000:13:00");
@@ -377,7 +378,7 @@ TEST(NodeWish, CallsAmdGpusUnhealthyThatTheDriverSaysNothingOf) {
   EXPECT_THAT(wish_of(snapshot).amd_gpus_healthy, ElementsAre(Pair("0", false), Pair("1", false)));
 }
 
-// The driver gives the others new indexes if one was handed to vfio-pci.
+// If one GPU was handed to vfio-pci, the driver gives the others new indexes.
 TEST(NodeWish, CallsAnAmdGpuHealthyThatHasTheIndexOfOneThatIsGone) {
   Snapshot snapshot = healthy(0);
   snapshot.gpus = {gpu_at(0, Vendor::kAmd)};

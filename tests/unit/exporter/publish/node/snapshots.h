@@ -1,5 +1,5 @@
-// Snapshots of the store for the tests of what is published on a node: eight GPUs, checks that have
-// passed, and what a test adds.
+// Snapshots of the store for the tests of the data that the exporter publishes on a node: eight
+// GPUs, checks that have passed, and additions of the test.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ inline Gpu gpu_at(int index, Vendor vendor = Vendor::kNvidia) {
   return gpu;
 }
 
-// The driver answers, and speaks of every GPU that is there.
+// The driver answers, and reports every GPU that exists.
 inline void report_gpus(Snapshot& snapshot) {
   GpuReport report;
   for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
