@@ -31,7 +31,7 @@ struct StageOptions {
   std::string severity = "reboot";  // of the fault and of the plan
   std::string more_policy = {};     // further sections
   std::string policy = {};          // if set, replaces all of these
-  std::string machine = "exit 0";   // the end of its program, which first records the call
+  std::string machine = "exit 0";   // its program's last command, after it has recorded the call
   bool machine_restarts = true;     // when its program is called
   std::string provider_id = {};     // of the node; empty: the one of ready_node()
   std::map<std::string, std::string> environment = {};  // of the program, added to that of the test

@@ -57,7 +57,8 @@ class RemediatorProcess : public ::testing::Test {
     }
   }
 
-  // Writes a context for each server. Context and cluster have the name of the server.
+  // Returns a kubeconfig with a context for each server. Context and cluster have the name of the
+  // server.
   static std::string kubeconfig(const std::string& current,
                                 const std::map<std::string, std::string>& servers) {
     std::string clusters, contexts;

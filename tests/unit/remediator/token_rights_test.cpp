@@ -833,7 +833,8 @@ TEST_F(TokenRights, RefuseEveryOtherWayToRootOrToOthersRights) {
   expect(table);
 }
 
-// During an upgrade the image of one side may be newer than that of the other.
+// An upgrade may have changed the image in the policy file before that of the admission policy, or
+// the reverse.
 TEST_F(TokenRights, LetAStepWaitWhileProgramAndPolicyDoNotGoTogether) {
   auto config = kube::find_cluster(plane_->kubeconfig_for(tokens_["remediator"]).string(), "");
   ASSERT_TRUE(config) << config.error().message;

@@ -150,7 +150,7 @@ TEST(GpuRules, EccThatIsOffOrWillChangeIsWatched) {
   EXPECT_EQ(find_finding(outcome, "ecc_pending")->line, "ECC is on and will be off after a reboot");
 }
 
-// The boards of workstations leave their factory so.
+// The boards of workstations leave the factory with ECC off.
 TEST(GpuRules, EccThatIsOffByDefaultIsNoFinding) {
   Scenario node;
   for (std::size_t gpu = 0; gpu < 2; ++gpu) {

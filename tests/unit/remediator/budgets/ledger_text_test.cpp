@@ -61,7 +61,7 @@ TEST(LedgerText, GivesBackWhatItWasGiven) {
   EXPECT_EQ(decode_ledger(encode_ledger({}).value()).value(), Ledger());
 }
 
-// 5,000 nodes at the default limits: 500 nodes hold a slot, 250 of them are disrupted; a month of
+// 5,000 nodes at the default limits: 500 are cordoned or worse, 250 of them disrupted; a month of
 // attempts; as many starts as two weeks of the worst fleets in print would bring.
 TEST(LedgerText, IsFarUnderAMebibyteForFiveThousandNodes) {
   EXPECT_LT(encode_ledger(crowded(500, 500, 600, 501)).value().size(), 512U << 10U);

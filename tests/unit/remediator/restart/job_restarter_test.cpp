@@ -312,7 +312,7 @@ TEST_F(JobRestarterTest, LeavesAJobAloneThatWasMadeAnewSinceTheDrain) {
   expect_left_alone(job, "recreated after the drain");
 }
 
-// --- When
+// --- The moment of a restart
 
 TEST_F(JobRestarterTest, GivesAJobTimeToRestartByItself) {
   const std::string job = jobs_.add(kJobSet);
@@ -367,7 +367,7 @@ TEST_F(JobRestarterTest, DoesNotBeginOnceTheTimeIsOver) {
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
 }
 
-// --- What goes wrong
+// --- Failures
 
 TEST_F(JobRestarterTest, GoesOnFromTheAnnotationIfTheAnswerWasLost) {
   const std::string job = jobs_.add(kJobSet);
@@ -487,7 +487,7 @@ TEST_F(JobRestarterTest, SaysWhichJobsItMayNotRead) {
   EXPECT_THAT(now.words, HasSubstr("jobsets"));
 }
 
-// --- Giving back
+// --- The end of the step while jobs are suspended
 
 TEST_F(JobRestarterTest, GivesBackWhatItHasSuspendedAndNothingElse) {
   const std::string job = jobs_.add(kJobSet);

@@ -178,7 +178,7 @@ TEST(FormatsOfNow, WriteNoLineOfTheLedgerThatTheVersionBeforeRefuses) {
   EXPECT_THAT(unknown_lines("gpuward-ledger 3\nslot a\n"), ::testing::SizeIs(2));
 }
 
-// Its owner and the flags decide whose the cordon is.
+// Its owner and its flags decide who owns the cordon.
 TEST(FormatsOfNow, WriteTheAnnotationOfTheNodeAsTheVersionBeforeReadsIt) {
   OwnerAnnotation mark;
   mark.name = "gpu-01-1";

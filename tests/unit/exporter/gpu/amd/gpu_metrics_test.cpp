@@ -74,7 +74,7 @@ TEST(GpuMetrics, LeavesOutWhatTheFirmwareMarksWithAllOnes) {
 TEST(GpuMetrics, RefusesUnknownRevisionsAndOtherLayoutsOfKnownOnes) {
   for (const char* const bytes :
        {"bytes 120 0:16=120 2:8=1 3:8=9", "bytes 200 0:16=200 2:8=2 3:8=4",
-        // A draft of 1.6 that kernels have had too.
+        // A draft of 1.6, which some kernels also had.
         "bytes 384 0:16=384 2:8=1 3:8=6"}) {
     EXPECT_FALSE(parse_gpu_metrics(content_of(bytes))) << bytes;
   }

@@ -131,7 +131,7 @@ TEST_F(WorkerSourceTest, SurvivesAReleaseThatEndsBeforeItsWorkerIsGone) {
   EXPECT_TRUE(answers());
 }
 
-// The answer of the release before does not count.
+// The answer to the earlier release does not count.
 TEST_F(WorkerSourceTest, HasLetGoOnlyWhileNoWorkerCanRun) {
   start({});
   ASSERT_TRUE(answers());
