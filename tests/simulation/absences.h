@@ -1,6 +1,6 @@
-// Times that are longer than every limit of a step and in which none can act: no replica runs, or
-// the stop switch says stop. The machines, their clouds and the rest of the world continue. With
-// chance of their own.
+// Long times in which no replica can act: either no replica runs, or the stop switch says stop.
+// They last longer than every limit of a step. The machines, their clouds and the rest of the world
+// continue. Has its own chance.
 #pragma once
 
 #include <chrono>
@@ -11,15 +11,15 @@
 
 namespace gpuward::remediator::simulation {
 
-// In some simulations there are such times, and in some few closed records are kept.
+// Some simulations have such times. A few also keep few closed records.
 void let_time_pass(Setting& setting, Chance& chance);
 
 class Absences {
  public:
   struct World {
-    std::function<void()> pass_a_while;  // of everything but the replicas
-    std::function<void()> look;          // a replica looks at something that is due
-    std::function<void()> start_all;     // new processes instead of the old ones
+    std::function<void()> pass_a_while;  // everything but the replicas
+    std::function<void()> look;          // a replica reconciles a node that is due
+    std::function<void()> start_all;     // replaces all processes by new ones
   };
   // `stage` must outlive it.
   Absences(Stage& stage, World world) : stage_(stage), world_(std::move(world)) {}

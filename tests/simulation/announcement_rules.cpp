@@ -13,15 +13,16 @@ namespace {
 
 using std::chrono::minutes;
 
-// From the start of what is announced until an operator has been told that a drain is late: the
-// gates are asked each minute.
+// Time from the announced start until gpuward must have notified an operator that a drain is late.
+// The gates run once a minute.
 constexpr std::chrono::seconds kToldWithin{150};
-// Before that, since when it was announced: for the sources, for what comes before a drain, and for
-// the 5 minutes in which the Node that the machine had before has answered it.
+// The announcement must have been there for this long before that: for the sources, for the steps
+// before a drain, and for the 5 minutes in which an answer about the machine's previous Node
+// counts.
 constexpr minutes kKnownWithin{7};
-// How long the record has known it: one for a fault may have been closed a moment ago.
+// How long the record must have had it: a record of a fault may have been closed a moment ago.
 constexpr minutes kLateWithin{4};
-// After the last record has closed, until the next look at what is announced.
+// Time from the closing of the last record until the sources read the announcements again.
 constexpr minutes kReadWithin{2};
 
 bool has_steps(const Policy& policy, AnnouncementKind kind) {
@@ -33,8 +34,8 @@ bool has_step(const std::vector<PlannedStep>& plan, Step step) {
   return std::ranges::find(plan, step, &PlannedStep::step) != plan.end();
 }
 
-// As the machine has read it in the boot that it is in: a silent one writes nothing any more, and a
-// restored Node has what was on it once.
+// Whether the machine has read the event in its current boot. A silent machine writes nothing any
+// more, and a restored Node has old annotations.
 bool stands_on(const kube::Node& node, const std::string& event) {
   return std::ranges::any_of(node_announcements_of(node), [&](const NodeAnnouncement& one) {
     return one.announced.id == event && !one.is_stale && one.boot_id == node.boot_id;
@@ -76,7 +77,7 @@ std::shared_ptr<const Policy> AnnouncementRules::policy_of(const Remediation& re
   return policy_for(stage_.meant.get(), &node, remediation);
 }
 
-// By what stood on the Node at any time since the replica began to look at it.
+// Judges by all that the Node showed at any time since the replica began its look.
 bool AnnouncementRules::check_drain(const Remediation& after, const StepRecord& record) const {
   const Look& look = *stage_.looks.back();
   const auto policy = policy_for(look.policy, &*look.node, after);
@@ -101,7 +102,8 @@ bool AnnouncementRules::check_drain(const Remediation& after, const StepRecord& 
   return true;
 }
 
-// What the Node has had all the time since the replica began to look, and the record knows.
+// Considers only announcements that the Node showed all the time since the replica began its look,
+// and that the record has.
 void AnnouncementRules::check_not_standing(const Remediation& owner,
                                            const std::string& what) const {
   const NodeTruth* const node = stage_.truth.node(owner.node);
@@ -155,7 +157,7 @@ void AnnouncementRules::check_begun(const Machine& machine, const CloudEvent& ev
     if (one.node_uid != node->node.meta.uid || evidence == nullptr) continue;
     const bool is_just_closed = !one.open() && now - *one.status.closed_at < kReadWithin;
     is_known |= one.open() || is_just_closed;
-    const bool is_new = one.status.rule.empty();  // nobody has looked at it yet
+    const bool is_new = one.status.rule.empty();  // no replica has decided about it yet
     if (!one.open() || is_new || now - evidence->first_received < kLateWithin) continue;
     const auto own = policy_of(one, node->node);
     const bool is_left =
@@ -176,7 +178,7 @@ void AnnouncementRules::check_begun(const Machine& machine, const CloudEvent& ev
 void AnnouncementRules::check_rest(const Machine& machine) const {
   const NodeTruth& node = *stage_.truth.node(machine.name);
   const auto said = said_.find(node.node.meta.uid);
-  // A machine that is silent shows nobody that it is well.
+  // A silent machine cannot show that it is healthy.
   const bool is_heard = !machine.silence.is_down && !machine.silence.is_unread;
   if (said == said_.end() || machine.fault >= Severity::kReset || !is_heard) return;
   if (std::ranges::any_of(said->second, [](const Said& one) { return !one.until; })) return;

@@ -1,5 +1,5 @@
-// What must be true of every step that rests on what a cloud has announced, judged by what the
-// exporter of that very machine has said on its Node, and when.
+// Rules for every step that rests on an announcement of a cloud. They judge by what the exporter of
+// that machine wrote on its Node, and when.
 #pragma once
 
 #include <map>
@@ -18,25 +18,25 @@ class AnnouncementRules {
  public:
   explicit AnnouncementRules(Stage& stage) : stage_(stage) {}
 
-  // The exporter of the machine that this Node stands for says so, from now on.
+  // The exporter of the Node's machine reports this list from now on.
   void on_said(const std::string& node_uid, const std::vector<NodeAnnouncement>& list);
-  // From now on nothing goes wrong.
+  // Nothing goes wrong from now on.
   void on_calm() { calm_ = stage_.clock.steady(); }
-  // etcd is restored: Nodes have what was said once.
+  // etcd was restored: Nodes have their old annotations.
   void on_restored();
-  // A drain of a plan for what is announced is intended; false: it is of another plan.
+  // A replica intends a drain. Returns false if its plan is not one for an announcement.
   [[nodiscard]] bool check_drain(const Remediation& after, const StepRecord& record) const;
-  // Steps that come after the drain.
+  // Checks the steps that come after the drain.
   void on_written(const Remediation& before, const Remediation& after) const;
-  // What was put on a node for that is taken off.
+  // A replica removes the taint and the cordon of such a node.
   void check_returned(const Remediation& owner, const kube::Node& node) const;
-  // In the quiet time, once the cloud begins.
+  // In the quiet time, when the cloud begins.
   void check_begun(const Machine& machine, const CloudEvent& event, const Told& told) const;
-  // At rest, when all is over.
+  // At rest, when all announcements are over.
   void check_rest(const Machine& machine) const;
 
  private:
-  // Said in one boot of one machine.
+  // Reported in one boot of one machine.
   struct Said {
     NodeAnnouncement what;
     Tick since = 0;

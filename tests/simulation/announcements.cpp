@@ -11,8 +11,8 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr seconds kExporterWrites{20};  // at the latest, after its cloud has said something
-constexpr minutes kFarthest{50};        // what is announced begins within that time
+constexpr seconds kExporterWrites{20};  // at the latest, after the cloud announced it
+constexpr minutes kFarthest{50};        // an announced event begins within this time
 
 PlannedStep soon(Step step) {
   PlannedStep plan = planned(step);
@@ -38,7 +38,7 @@ MaintenanceRule draw_rule(Chance& chance) {
   return rule;
 }
 
-// As its exporter has it.
+// The announcements as the machine's exporter writes them.
 std::vector<NodeAnnouncement> said_by(const Machine& machine) {
   std::vector<NodeAnnouncement> list;
   const std::string boot =
@@ -97,18 +97,18 @@ void Announcements::do_something() {
       return move(machine);
     case 2:
       return call_off(machine);
-    case 3:  // what the boot before has read stands again
+    case 3:  // the exporter writes again what the previous boot read
       machine.cloud.old_boot = chance.happens(0.5) ? machine.boot_id(machine.boots - 1) : "";
       machine.cloud.foreign.clear();
       return;
     case 4:
       return copy_to_another(machine);
-    default:  // its cloud does not answer
+    default:  // the cloud does not answer
       machine.cloud.is_mute = !machine.cloud.is_mute;
   }
 }
 
-// It begins then, or some minutes later.
+// The event begins at its announced start, or some minutes later.
 void Announcements::place(CloudEvent& event, std::chrono::milliseconds ahead) {
   Chance& chance = stage_.announced_chance;
   event.start = std::chrono::floor<seconds>(stage_.true_time() + ahead);
@@ -128,7 +128,7 @@ void Announcements::announce(Machine& machine, std::chrono::milliseconds ahead) 
   machine.cloud.events.push_back(std::move(event));
 }
 
-// Earlier or later.
+// Moves the start to an earlier or later time.
 void Announcements::move(Machine& machine) {
   Chance& chance = stage_.announced_chance;
   for (CloudEvent& event : machine.cloud.events) {
@@ -147,7 +147,7 @@ void Announcements::call_off(Machine& machine) {
   });
 }
 
-// Somebody restores a Node by what he has kept of another.
+// An operator restores a Node from a copy of another Node.
 void Announcements::copy_to_another(const Machine& machine) {
   if (machine.cloud.events.empty()) return;
   Machine& other = stage_.announced_chance.pick(fleet_.machines());

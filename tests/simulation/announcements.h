@@ -1,6 +1,6 @@
-// Clouds announce what they will do to machines: it comes, is moved, is called off, is carried out
-// and is over. The exporters of the machines write that on their Nodes, some seconds later; and
-// some Nodes have what another machine or an earlier boot has read. With chance of its own.
+// Clouds announce events on machines, move them, cancel them, carry them out and end them. The
+// exporters of the machines write them on their Nodes some seconds later. Some Nodes show what
+// another machine or an earlier boot read. Has its own chance.
 #pragma once
 
 #include <map>
@@ -18,16 +18,16 @@ class Announcements {
   Announcements(Stage& stage, Fleet& fleet, AnnouncementRules& rules, const Told& told)
       : stage_(stage), fleet_(fleet), rules_(rules), told_(told) {}
 
-  // In the busy time.
+  // One event of the busy time.
   void do_something();
-  // What clouds and exporters do by now, and when they do the next thing.
+  // Does all that clouds and exporters have due now; `next` is when the next of it is due.
   void go_on();
   [[nodiscard]] std::optional<Clock::Steady> next() const;
-  // Every exporter tells what is true, and soon; and clouds announce something once more.
+  // From now on every exporter writes the truth, and soon. Clouds announce some more events.
   void settle();
-  // The alerts that were on their way have arrived; no replica looked at a node before.
+  // Called when all delayed alerts have arrived, before a replica reconciles a node.
   void on_calm() { rules_.on_calm(); }
-  // Whether something is announced of the machine of that name, or of any.
+  // Whether the machine of that name has an announced event.
   [[nodiscard]] bool is_announced(std::string_view node) const;
   [[nodiscard]] bool is_any_left() const;
 
@@ -47,10 +47,10 @@ class Announcements {
   Fleet& fleet_;
   AnnouncementRules& rules_;
   const Told& told_;
-  int announced_ = 0;  // ever
+  int announced_ = 0;  // number of announcements so far
 };
 
-// What a replica's source finds, as a sabotage bends it.
+// The announcements that a replica's source reads, as a sabotage bends them.
 class BentAnnouncements final : public NodeAnnouncements {
  public:
   BentAnnouncements(const Stage& stage, const NodeAnnouncements& nodes)
@@ -63,7 +63,7 @@ class BentAnnouncements final : public NodeAnnouncements {
   mutable std::map<std::string, std::vector<NodeAnnouncement>> ever_;  // by node
 };
 
-// In some simulations; with chance of its own, so that the others stay as they are.
+// Applies to some simulations; has its own chance, so that the others stay as they are.
 void let_clouds_announce(Setting& setting, Chance& chance);
 
 }  // namespace gpuward::remediator::simulation

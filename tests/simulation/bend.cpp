@@ -43,7 +43,8 @@ void hide_identity(const Stage& stage, Json& node) {
   }
 }
 
-// As if nobody had edited what was put there for the Remediation that is open.
+// Makes the annotation and taint agree with the open Remediation, as if no operator had edited
+// them.
 void hide_disagreement(const Stage& stage, Json& node) {
   const auto annotation = node["metadata"]["annotations"].find(std::string(kAnnotation));
   if (annotation == node["metadata"]["annotations"].end()) return;
@@ -63,7 +64,7 @@ void hide_disagreement(const Stage& stage, Json& node) {
   }
 }
 
-// As if the Node no longer had what the record of the node says is over.
+// Removes announcements from the Node that the record of the node calls over.
 void hide_announcements(const Stage& stage, Json& node) {
   for (const auto& [name, remediation] : stage.truth.remediations()) {
     const bool is_its = remediation.node_uid == string_at(node["metadata"], "uid");
@@ -80,7 +81,7 @@ void hide_announcements(const Stage& stage, Json& node) {
   }
 }
 
-// As if the node were in the boot that its reset was decided on.
+// Shows the node in the boot in which its reset was decided.
 void hide_restart(const Stage& stage, Json& node) {
   for (const auto& [name, remediation] : stage.truth.remediations()) {
     const StepRecord* const reset = remediation.status.find(Step::kGpuReset);
@@ -125,7 +126,7 @@ void bend_node(const Stage& stage, Json& node) {
     metadata["uid"] = stage.truth.remediation(stage.evicts_for)->node_uid;
 }
 
-// Only whose own write was answered knows that there is something to be told.
+// Only a replica whose own write was answered then knows that a notification is due.
 void hide_what_is_untold(Json& remediation) {
   const auto status = remediation.find("status");
   if (status != remediation.end()) (*status)["toldPhase"] = string_at(*status, "phase");
@@ -239,7 +240,7 @@ bool drops_version(const Stage& stage, Resource resource) {
   return false;
 }
 
-// Nodes and volumes that are not seen although they are there.
+// An answer that hides Nodes, volumes or a deleted list although the cluster has them.
 std::optional<http::ClientResponse> hidden(const Stage& stage, const Address& to,
                                            const std::string& url) {
   http::ClientResponse answer;
@@ -264,7 +265,7 @@ std::optional<http::ClientResponse> hidden(const Stage& stage, const Address& to
   return answer;
 }
 
-// The objects of which there is one: they are created by a POST to their collection.
+// Objects of which there is exactly one. A POST to their collection creates them.
 std::optional<Address> address_of_state(const std::string& path, const std::string& body) {
   const std::string ns = "/namespaces/" + kStateNamespace + "/";
   if (path.find(ns) == std::string::npos) return std::nullopt;
@@ -294,7 +295,8 @@ Address address_of(const http::ClientRequest& request) {
   }
   for (const auto& [word, resource] :
        {std::pair{"/jobs", Resource::kJob}, std::pair{"/pods", Resource::kPods}}) {
-    if (path.contains(word)) return {resource, word + 1};  // its name is another at every replay
+    if (path.contains(word))
+      return {resource, word + 1};  // the object's name differs in every replay
   }
   return {};
 }
@@ -349,7 +351,7 @@ http::ClientRequest bent_request(Stage& stage, const Address& to, http::ClientRe
   if (request.method == "GET" || request.method == "POST" || !drops_version(stage, to.resource))
     return request;
   Json body = *parse_json(request.body);
-  // A deletion has none.
+  // A deletion has no metadata.
   if (const auto metadata = body.find("metadata"); metadata != body.end())
     metadata->erase("resourceVersion");
   request.body = dump_json(body);

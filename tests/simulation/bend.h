@@ -1,6 +1,5 @@
-// How a sabotage bends what goes over the wire, as JSON: requests without their preconditions,
-// answers without what they warn of; and the policy, without its limits. Nothing happens where the
-// guard is on.
+// How a sabotage bends the JSON on the wire: requests lose their preconditions, answers lose their
+// warnings, and the policy loses its limits. Changes nothing while the guard is on.
 #pragma once
 
 #include <optional>
@@ -24,7 +23,7 @@ enum class Resource {
   kOther
 };
 
-// What a path is about, and the object's name; empty for a collection.
+// The resource and the object's name in a path; the name of a collection is empty.
 struct Address {
   Resource resource = Resource::kOther;
   std::string name;
@@ -34,7 +33,7 @@ struct Address {
 [[nodiscard]] Policy bent_policy(const Stage& stage, Policy policy);
 [[nodiscard]] http::ClientRequest bent_request(Stage& stage, const Address& to,
                                                http::ClientRequest request);
-// The answer to a request that is swallowed; nullopt where it goes to the server.
+// The answer to a request that the sabotage swallows; nullopt if the request goes to the server.
 [[nodiscard]] std::optional<http::ClientResponse> swallowed(Stage& stage, const Address& to,
                                                             const http::ClientRequest& request);
 [[nodiscard]] std::string bent_answer(const Stage& stage, const Address& to, bool to_write,

@@ -1,5 +1,4 @@
-// Steps that are watched as the product never does: each is what one of its guards keeps from
-// happening.
+// Steps that are watched in ways the product never uses. Each shows what one guard prevents.
 #pragma once
 
 #include "remediator/actions/step_action.h"
@@ -7,7 +6,7 @@
 
 namespace gpuward::remediator::simulation {
 
-// As `step`, but for what a descendant changes.
+// Behaves as `step`; descendants change parts of it.
 class BentStep : public StepAction {
  public:
   explicit BentStep(StepAction& step) : step_(step) {}
@@ -28,7 +27,7 @@ class BentStep : public StepAction {
   StepAction& step_;
 };
 
-// Repeats the call at each look; the product makes it at most once for an intent.
+// Repeats the call at each look. The product makes it at most once per intent.
 class BeginsAgain final : public BentStep {
  public:
   using BentStep::BentStep;
@@ -37,7 +36,7 @@ class BeginsAgain final : public BentStep {
   }
 };
 
-// Watched as if an hour had passed, one look right after the other: its word is believed at once.
+// Watches twice in a row, the second time as if an hour had passed: believes the first answer.
 class Impatient final : public BentStep {
  public:
   using BentStep::BentStep;
@@ -51,7 +50,8 @@ class Impatient final : public BentStep {
   }
 };
 
-// Given up at the first look after a call without an answer, which may still take effect.
+// Gives up at the first look after a call without an answer, although the call may still take
+// effect.
 class GivesUp final : public BentStep {
  public:
   using BentStep::BentStep;

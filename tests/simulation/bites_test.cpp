@@ -1,4 +1,4 @@
-// That the simulation bites: without any one of the guards some invariant breaks soon.
+// Checks that the simulation bites: if any one of the guards is off, some invariant breaks soon.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
-// Where it is seen soon, asked before all others; `simulation --bites 0:9999` finds the first ones.
-// Where the simulation has changed since, a few more are looked at.
+// A seed that breaks soon without the guard; the test tries it first. `simulation --bites 0:9999`
+// finds these seeds. If the simulation has changed since, the test tries some more seeds.
 struct Found {
   std::string_view guard;
   std::uint64_t seed;

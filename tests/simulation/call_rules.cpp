@@ -27,8 +27,8 @@ void CallRules::check_not_treated(const remediator::Machine& order, const std::s
   }
 }
 
-// A Job that was deleted ends before it acts, and the node of one that acts takes no work. The
-// replica does not answer for a record that others have closed or emptied by hand.
+// A deleted Job ends before it acts, and a node on which a Job acts gets no work. The replica is
+// not responsible for a record that others closed or emptied by hand.
 void CallRules::on_restarted(const remediator::Machine& order) const {
   const std::string what = "the Job of reboot restarts " + order.node;
   check_not_treated(order, what);
@@ -40,7 +40,8 @@ void CallRules::on_restarted(const remediator::Machine& order) const {
           what + ", and " + order.remediation + " is closed");
 }
 
-// With the tick where there is one: what was taken back and said again is another.
+// The text contains the tick, if there is one: a wish that was withdrawn and repeated is a
+// different one.
 std::string CallRules::forbidden(const remediator::Machine& order, Step step) const {
   if (stage_.stopped_at) return "everything is to stop since " + std::to_string(*stage_.stopped_at);
   if (const auto since = stage_.truth.hands_off_since(order.remediation))
@@ -81,7 +82,7 @@ void CallRules::check_escalation(const Remediation& before, const Remediation& a
   require(!has_failed || taken_for_.contains(after.name), "escalation",
           after.name + " takes what is worse, and its restart was never accepted");
   if (!after.status.message.contains("reboot was already done on this machine")) return;
-  // Of a Remediation that somebody has deleted only the ledger knows.
+  // Only the ledger knows a Remediation that an operator has deleted.
   const bool is_unknown = std::ranges::any_of(stage_.truth.ledger().attempts, [&](const auto& one) {
     const Remediation* const made = stage_.truth.remediation(one.remediation);
     return made == nullptr || (made->created && one.at < *made->created);
@@ -98,7 +99,7 @@ void CallRules::check_escalation(const Remediation& before, const Remediation& a
           after.name + " takes what is worse: " + after.status.message + ", and nobody has");
 }
 
-// As long as it is the same intent.
+// Applies while the intent is the same.
 void CallRules::check_remembered(const Remediation& before, const Remediation& after) const {
   for (const Step step : {Step::kReboot, Step::kTerminate}) {
     const StepRecord* const known = before.status.find(step);

@@ -1,6 +1,6 @@
-// What must be true of the calls to the cloud and of what is written down of them: a failure counts
-// against a machine only where the cloud has taken the call, and what it has taken is remembered.
-// Part of the invariants.
+// Rules for the calls to the cloud and for their records: a failure counts against a machine only
+// if the cloud accepted the call, and the record remembers each accepted call. Part of the
+// invariants.
 #pragma once
 
 #include <set>
@@ -25,25 +25,26 @@ class CallRules {
   void check_not_treated(const remediator::Machine& order, const std::string& what) const;
   // A Job on the node restarts the machine.
   void on_restarted(const remediator::Machine& order) const;
-  // Why nobody may ask for it any more, as things stand; empty where nothing forbids it.
+  // Returns the reason why the step may not be requested now; empty if nothing forbids it.
   [[nodiscard]] std::string forbidden(const remediator::Machine& order, Step step) const;
-  // The cloud is asked for it by the replica that is at work.
+  // The replica that is at work calls the cloud; checks that it leads.
   void check_leads(const remediator::Machine& order, Step step) const;
-  // The cloud is asked for it; `before` is what forbade it before the last permit was asked for.
+  // A replica calls the cloud; `before` is the reason that forbade it before the last permit was
+  // requested.
   void check_leave(const remediator::Machine& order, Step step, const std::string& before) const;
-  // A replica has written a Remediation that was there before.
+  // A replica has written an existing Remediation.
   void on_written(const Remediation& before, const Remediation& after) const;
 
  private:
   void check_escalation(const Remediation& before, const Remediation& after) const;
   void check_remembered(const Remediation& before, const Remediation& after) const;
   void check_words(const Remediation& after) const;
-  // Whether it has had the machine restarted, as it says itself.
+  // Whether it restarted the machine, according to its own record.
   [[nodiscard]] bool has_restarted(const Remediation& remediation) const;
 
   const Stage& stage_;
   RestoreRules& restore_;
-  std::set<std::string> taken_for_;  // Remediations: a call of theirs
+  std::set<std::string> taken_for_;  // Remediations whose call the cloud accepted
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -14,7 +14,7 @@ using std::chrono::minutes;
 const std::string kList = kConfigMaps + "/" + kExclusionMap;
 const std::string kWindow = "nights";
 
-// It is open now and then within the hours that a simulation lasts.
+// The window opens now and then within the hours that a simulation lasts.
 MaintenanceWindow draw_window(Chance& chance) {
   MaintenanceWindow window;
   window.name = kWindow;
@@ -30,7 +30,7 @@ void wait_for_windows(std::vector<PlannedStep>& plan, Chance& chance) {
   }
 }
 
-// With another mode, or other plans, or both.
+// A pool with another mode, other plans, or both.
 PoolPolicy draw_pool(int number, const Setting& setting, Chance& chance) {
   PoolPolicy pool;
   pool.name = "p" + std::to_string(number);
@@ -90,7 +90,7 @@ void let_people_take_care(Setting& setting, Chance& chance) {
   care.rests = chance.happens(0.4);
   care.notifies = chance.happens(0.5);
   put_care(setting.policy, setting, chance);
-  if (care.rests && chance.happens(0.6)) {  // what was repaired goes back, and breaks again
+  if (care.rests && chance.happens(0.6)) {  // repaired machines return, and break again
     setting.breaks_again = true;
     setting.policy.mode = Mode::kFull;
     setting.policy.return_to_service.enabled = true;

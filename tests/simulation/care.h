@@ -1,7 +1,7 @@
-// What careful people set beside their plans, in some simulations: nodes kept away from gpuward for
-// a while, maintenance windows, pools with a mode and plans of their own, rest after a restart,
-// shares of the nodes, a least number of healthy ones, and who is to be told. With chance of its
-// own, so that the other simulations stay as they are.
+// Precautions that operators set in some simulations besides their plans: exclusions for a limited
+// time, maintenance windows, pools with their own mode and plans, a cooldown after a restart,
+// shares of the nodes, a minimum of healthy nodes, and notifications. Has its own chance, so that
+// the other simulations stay as they are.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace gpuward::remediator::simulation {
 
-// Which of it there is, drawn before anything happens.
+// Draws, before anything happens, which of these there are.
 void let_people_take_care(Setting& setting, Chance& chance);
-// The same for each policy that people set later.
+// Adds the same to each policy that operators set later.
 void put_care(Policy& policy, const Setting& setting, Chance& chance);
 
-// As its ConfigMap has them.
+// The exclusions in the ConfigMap.
 [[nodiscard]] ExclusionList exclusions_in(const Json& config_map);
 
 class Care {
@@ -23,7 +23,7 @@ class Care {
   explicit Care(Stage& stage) : stage_(stage) {}
 
   void do_something();
-  // The quiet time begins: nobody is excluded, every window is open.
+  // The quiet time begins: no node is excluded, and every window is open.
   void stop();
 
  private:

@@ -7,7 +7,7 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
-// Between what a decision rests on and what is written of it.
+// Longest time between the inputs of a decision and the write of its result.
 constexpr std::chrono::minutes kSlack{3};
 
 const StepRecord* restart_of(const Remediation& remediation) {
@@ -50,10 +50,10 @@ void CareRules::check_window(const Policy& policy, const StepRecord& record,
           what + " outside of its maintenance window");
 }
 
-// After a restart that is in the record of another Remediation.
+// Considers restarts in the records of other Remediations.
 void CareRules::check_rest(const Policy& policy, const Remediation& after, const StepRecord& record,
                            const std::string& what) const {
-  if (stage_.restores > 0) return;  // of what was done since the backup no ledger knows
+  if (stage_.restores > 0) return;  // no ledger knows the actions since the backup
   for (const auto& [name, one] : stage_.truth.remediations()) {
     const StepRecord* const restart = restart_of(one);
     if (name == after.name || restart == nullptr || one.instance_id != after.instance_id) continue;
@@ -71,7 +71,7 @@ void CareRules::on_ledger_written(const Ledger& after) const {
   }
 }
 
-// By what the replica has surely heard.
+// Judges by what the replica has surely heard.
 void CareRules::check_healthy(const Slot& taken, const Ledger& after) const {
   const std::string& pool = taken.place.pool;
   const int needed = stage_.setting.policy.budgets.in_pool(pool).min_healthy.nodes;

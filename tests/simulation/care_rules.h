@@ -1,6 +1,6 @@
-// What must be true of what careful people have set: nothing is done to a node that they keep away
-// for a while, nor outside of a maintenance window, nor to a machine that is to rest; and a pool
-// keeps its healthy nodes. Part of the invariants.
+// Rules for the precautions of operators: no step touches an excluded node, begins outside a
+// maintenance window, or treats a machine in its cooldown; and a pool keeps its minimum of healthy
+// nodes. Part of the invariants.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace gpuward::remediator::simulation {
 
-// The replica that is at work does something to the node; `by`: what was said before then it could
-// know.
+// The replica that is at work does something to the node. It could know every statement before
+// `by`.
 void require_not_excluded(const Stage& stage, const kube::Node& node, ExclusionsTruth::Said by,
                           const std::string& what);
 
@@ -18,9 +18,9 @@ class CareRules {
  public:
   explicit CareRules(const Stage& stage) : stage_(stage) {}
 
-  // A replica has written that it is going to take the step.
+  // A replica has written the intent of a step.
   void on_intent(const Remediation& after, const StepRecord& record) const;
-  // A replica has replaced the ledger. Called before the truth hears of it.
+  // A replica has replaced the ledger. Called before the truth is updated.
   void on_ledger_written(const Ledger& after) const;
 
  private:

@@ -1,5 +1,5 @@
-// All chance of one simulation, from its seed: the same row of numbers on every machine, which the
-// distributions of the standard library do not promise. One thread.
+// The random numbers of one simulation, from its seed: the same sequence on every machine, which
+// the distributions of the standard library do not guarantee. Use it on one thread.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ class Chance {
     number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
     return number ^ (number >> 31U);
   }
-  // Both ends included.
+  // Both bounds are included.
   int between(int low, int high) {
     return low + static_cast<int>(next() % static_cast<std::uint64_t>(high - low + 1));
   }
@@ -39,7 +39,7 @@ class Chance {
   T one_of(std::initializer_list<T> from) {
     return *(from.begin() + next() % from.size());
   }
-  // An index, each as likely as its weight says.
+  // Returns an index; each is as likely as its weight.
   std::size_t weighted(const std::vector<int>& weights);
 
  private:

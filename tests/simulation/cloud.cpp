@@ -7,7 +7,7 @@ namespace gpuward::remediator::simulation {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Once all is known that has to be known before the call.
+// Asks for the permit when the provider knows all that it needs for the call.
 Status Cloud::ask_leave(const remediator::Machine& order, Step step, const Permit& permit) {
   faults_.before_call(order);
   const std::string forbidden = invariants_.calls().forbidden(order, step);
@@ -90,7 +90,7 @@ Status Cloud::take_end(const remediator::Machine& order, CallFault fault) {
   return {};
 }
 
-// While the request is on its way.
+// May replace the machine while the request is on its way.
 void Cloud::replace_perhaps(const std::string& node) {
   if (stage_.is_quiet || !stage_.chance.happens(0.15)) return;
   if (Machine* const machine = fleet_.find(node)) fleet_.replace(*machine);

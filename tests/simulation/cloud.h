@@ -1,5 +1,5 @@
-// The cloud behind the machines: it restarts or ends them, refuses, answers too late after having
-// done it or without, never brings the machine back, or never comes to an end with it.
+// The cloud behind the machines: it restarts or ends them, refuses, answers too late with or
+// without having acted, never brings the machine back, or never completes the call.
 #pragma once
 
 #include "remediator/cloud/provider.h"
@@ -31,7 +31,7 @@ class Cloud final : public CloudProvider {
 
  private:
   [[nodiscard]] Status ask_leave(const remediator::Machine& order, Step step, const Permit& permit);
-  // What the cloud does with the call.
+  // Returns the cloud's answer to the call.
   [[nodiscard]] Status take_restart(const remediator::Machine& order, CallFault fault);
   [[nodiscard]] Status take_end(const remediator::Machine& order, CallFault fault);
   void restart(const remediator::Machine& order, Machine& machine);

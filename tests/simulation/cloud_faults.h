@@ -1,8 +1,8 @@
-// What goes wrong with the calls to the cloud beyond what cloud.cpp draws itself: a refusal that
-// does not last, a process that dies right before or right after the cloud has taken the call, time
-// that passes before a call and inside it, a human who forbids it then, a restart that begins
-// minutes after nobody was told that it was accepted, and answers that are still of before. In some
-// simulations, with chance of their own, so that the others stay as they are.
+// Faults of the calls to the cloud, in addition to those that cloud.cpp draws itself: a temporary
+// refusal; a process that dies right before or right after the cloud accepts the call; time that
+// passes before and during a call; an operator who forbids it then; a restart that begins minutes
+// after a call that got no answer; and outdated answers. Some simulations have these, with their
+// own chance, so that the others stay as they are.
 #pragma once
 
 #include <functional>
@@ -18,18 +18,18 @@ enum class CallFault { kNone, kRefused, kDiesBefore, kDiesAfter, kLate };
 
 class CloudFaults {
  public:
-  // What others do while a call takes so long.
+  // Lets others act while a call takes that long.
   using Meanwhile = std::function<void(std::chrono::milliseconds)>;
 
   CloudFaults(Stage& stage, Meanwhile meanwhile);
-  // Before one call that asks for something, while the provider finds out what it has to know: time
-  // may pass, and a human may forbid it.
+  // Called before each call that acts, while the provider reads what it needs to know: time may
+  // pass, and an operator may forbid the call.
   void before_call(const remediator::Machine& order);
-  // Of one call that asks for something; time may pass inside it.
+  // Draws the fault of one call that acts; time may pass during the call.
   [[nodiscard]] CallFault of_call();
-  // How long after a call that nobody was answered the restart begins.
+  // How long after a call that got no answer the restart begins.
   [[nodiscard]] std::chrono::milliseconds lateness();
-  // From now on the cloud may say for a while that the machine runs as before.
+  // From now on the cloud may report for a while that the machine runs as before.
   void begin_to_lag(const std::string& provider_id);
   [[nodiscard]] bool lags(const std::string& provider_id);
 

@@ -44,7 +44,8 @@ Result<StepProgress> ScriptedDrain::watch(const StepRequest& order) {
   return progress(StepResult::kRunning, message, order);
 }
 
-// Drawn when they are first looked at: whoever watches what another has begun finds the same.
+// Drawn at the first look at the drain: a replica that continues another's drain finds the same
+// number.
 int& ScriptedDrain::pods_left(const StepRequest& order) {
   const std::string drain =
       order.remediation.name + "/" + std::string(to_string(order.remediation.acted_severity()));

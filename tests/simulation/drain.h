@@ -1,5 +1,5 @@
-// The drain as a script: it takes some looks, sometimes fails, sometimes cannot tell. Stands in for
-// the Drainer; what is left to do is kept in the cluster, not in the process.
+// The drain as a script: it takes some looks, sometimes fails, and sometimes cannot list the pods.
+// Replaces the Drainer. The cluster, not the process, keeps the number of pods that are left.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ class ScriptedDrain final : public StepAction {
   Stage& stage_;
   Invariants& invariants_;
   TornJobs& torn_;
-  std::map<std::string, int> pods_;  // left, by Remediation and severity
+  std::map<std::string, int> pods_;  // number left, by Remediation and severity
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -1,5 +1,5 @@
-// What must be true of every change of a node for a drill, judged by the label of that very Node
-// and by when people have taken it away.
+// Rules for every change of a node for a drill. They judge by the label of that Node and by the
+// times at which operators removed it.
 #pragma once
 
 #include <map>
@@ -14,16 +14,17 @@ class DrillRules {
  public:
   explicit DrillRules(Stage& stage) : stage_(stage) {}
 
-  // People have taken the label from the Node, or given it another value.
+  // Operators have removed the label from the Node, or given it another value.
   void on_forbidden(const std::string& node_uid) { forbidden_[node_uid] = stage_.tick; }
-  // etcd is restored: Nodes have the labels that they had once.
+  // etcd was restored: Nodes have their old labels.
   void on_restored() { restored_ = stage_.tick; }
-  // The node is tainted or cordoned: the Node as it was right before.
+  // A replica taints or cordons the node; `before` is the Node right before that.
   void check_marked(const Remediation& owner, const kube::Node& before) const;
   void check_intent(const Remediation& after, const StepRecord& record);
-  // A real fault takes what is worse after steps of its own, not of a drill.
+  // A real fault escalates only after its own steps, not after those of a drill.
   void on_written(const Remediation& before, const Remediation& after) const;
-  // It leaves the remediator: a call, a Job, an eviction. `read`: when its Node was read for that.
+  // A call, a Job or an eviction leaves the remediator. `read`: when the replica read the Node for
+  // it.
   void check_call(const std::string& remediation, Step step, Tick read) const;
 
  private:
@@ -33,9 +34,9 @@ class DrillRules {
   }
 
   Stage& stage_;
-  std::map<std::string, Tick> forbidden_;  // by node UID, the last time
+  std::map<std::string, Tick> forbidden_;  // by node UID: the last time
   Tick restored_ = 0;
-  // Disruptive steps that were begun in a drill and not anew since, and when they were intended.
+  // Disruptive steps that began in a drill and not once more since, and when they were intended.
   std::map<std::pair<std::string, Step>, WallTime> begun_;
 };
 

@@ -48,15 +48,15 @@ void Drills::inject(Machine& machine) {
   drill.severity = chance.one_of({Severity::kReset, Severity::kReboot, Severity::kIsolate});
   drill.boot = machine.boot_id(machine.boots);
   drill.ends = stage_.clock.steady() + chance.span(minutes(1), minutes(60));
-  // No two episodes of an alert begin at the same moment.
+  // Each episode of an alert begins at a different moment.
   Alert& alert = drill.alerts[drill.severity];
   alert.starts_at = std::max(stage_.true_time(), alert.ends_at + milliseconds(1));
   alert.is_firing = true;
   stage_.trace.say(machine.name + ": a drill of " + std::string(to_string(drill.severity)));
 }
 
-// Really, in the middle of its drill or after it: as severely, or not. A machine that came anew
-// meanwhile has had none.
+// The machine really breaks, during its drill or after it, as severely or not. A machine that was
+// replaced meanwhile has had no drill.
 void Drills::break_down(Machine& machine) {
   const auto& injected = machine.drill.alerts;
   const bool is_alike = stage_.drills_chance.happens(0.6) && !injected.empty();

@@ -1,6 +1,6 @@
-// Drills: people inject faults into exporters, allow drills on Nodes and take that back, at any
-// moment; each drill ends by itself, with a restart of the machine, or early. With chance of its
-// own, so that the other simulations stay as they are.
+// Drills: operators inject faults into exporters, and allow drills on Nodes and withdraw that at
+// any moment. Each drill ends at its time, with a restart of the machine, or early. Has its own
+// chance, so that the other simulations stay as they are.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ class Drills {
   Drills(Stage& stage, Fleet& fleet, DrillRules& rules)
       : stage_(stage), fleet_(fleet), rules_(rules) {}
 
-  // In the busy time.
+  // One event of the busy time.
   void do_something();
-  // Those whose time is over end.
+  // Ends the drills whose time is over.
   void go_on();
   [[nodiscard]] std::optional<Clock::Steady> next() const;
-  // Some are injected once more, and no label changes any more.
+  // Injects some more faults; no label changes any more.
   void settle();
   [[nodiscard]] bool is_any_left() const { return next().has_value(); }
 
@@ -35,7 +35,7 @@ class Drills {
   DrillRules& rules_;
 };
 
-// In some simulations.
+// Applies to some simulations.
 void let_drills_run(Setting& setting, Chance& chance);
 
 }  // namespace gpuward::remediator::simulation

@@ -11,7 +11,7 @@ namespace {
 
 const std::string kKey(kAnnotation);
 
-// With something else in it than gpuward wrote; null where it is none of ours.
+// Returns the annotation with another value for `key`; null if gpuward did not write it.
 Json with_value(const std::string& annotation, std::string_view key, Json value) {
   auto json = parse_json(annotation);
   if (!json || !json->is_object()) return nullptr;
@@ -25,7 +25,7 @@ bool Edits::may_change(const std::string& node_uid, bool is_record) {
   return changed_.try_emplace(node_uid, is_record).first->second == is_record;
 }
 
-// The node was cordoned over the annotation, which stayed as it was.
+// The node was cordoned while it had the annotation, which was not changed.
 bool Edits::knows_cordon_alone(const Remediation& remediation) const {
   const NodeTruth* const node = stage_.truth.node(remediation.node);
   return remediation.status.pre_existing_cordon.value_or(false) && node != nullptr && node->mark &&
@@ -83,7 +83,7 @@ void Edits::edit_node(const NodeTruth& node) {
            "another cordon");
 }
 
-// By value: the truth changes under it.
+// Takes a copy, because the truth changes during the call.
 void Edits::delete_by_force(Remediation remediation) {
   stage_.note_edit(remediation.node_uid);
   stage_.trace.say("edit: delete by force " + remediation.name);

@@ -8,7 +8,7 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
-// One that could not be run says nothing of the machine.
+// A test that could not run proves nothing about the machine.
 bool has_failed_test(const RemediationStatus& status) {
   const StepRecord* const test = status.find(Step::kQuarantineJob);
   return test != nullptr && test->result == StepResult::kFailed &&
@@ -62,7 +62,7 @@ void EndRules::on_asked(const remediator::Machine& order) {
   check_volumes(*owner, order.node, what);
 }
 
-// Those that had come before the replica began to look.
+// Considers the volumes that were attached before the replica began its look.
 void EndRules::check_volumes(const Remediation& owner, const std::string& node,
                              const std::string& what) const {
   const auto volumes = stage_.volumes.find(node);
@@ -88,8 +88,8 @@ void EndRules::on_accepted(const remediator::Machine& order, const std::string& 
   arrived_.insert(order.remediation);
 }
 
-// By Node, in the order of their first Remediation: a replica that is behind may open one more for
-// a Node that is gone, and what a human said of the next Node counts all the same.
+// Keeps the order of the Nodes' first Remediations. A replica that is behind may open one more for
+// a Node that is gone; an operator's word about the next Node counts all the same.
 void EndRules::note_opened(const Remediation& opened) {
   const bool is_first = have_any_.emplace(opened.instance_id, opened.node_uid).second;
   LastOpened& last = last_[opened.instance_id];
@@ -97,7 +97,7 @@ void EndRules::note_opened(const Remediation& opened) {
 }
 
 void EndRules::on_written(const Remediation* before, const Remediation& after) {
-  if (before == nullptr) arrived_.erase(after.name);  // of one that was deleted by force
+  if (before == nullptr) arrived_.erase(after.name);  // the name of one that was deleted by force
   if (before == nullptr) note_opened(after);
   if (before == nullptr) return;
   check_not_forgotten(*before, after);
@@ -109,7 +109,8 @@ void EndRules::on_written(const Remediation* before, const Remediation& after) {
   check_replacement(after);
 }
 
-// The cloud ends the machine for it: then it knows, and ends as Replaced once that is proven.
+// If the cloud ends the machine for a Remediation, the record must know it, and must end as
+// Replaced once that is proven.
 void EndRules::check_not_forgotten(const Remediation& before, const Remediation& after) const {
   const bool is_given_up = after.status.phase == Phase::kSuperseded && before.open();
   if (!is_given_up || !arrived_.contains(after.name) || stage_.wiped.contains(after.name)) return;
@@ -158,18 +159,18 @@ void EndRules::check_known(const NodeTruth& node) const {
   const auto last = last_.find(node.node.provider_id);
   if (last == last_.end()) return;
   const Remediation* const opened = stage_.truth.remediation(last->second.name);
-  if (opened == nullptr) return;  // somebody has deleted it
+  if (opened == nullptr) return;  // an operator has deleted it
   const Remediation& remediation = *opened;
   const bool is_known = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     return known.second.node_uid == node.node.meta.uid;
   });
-  // Two Nodes are ordered by the time of their first Remediation.
+  // Two Nodes are ordered by the times of their first Remediations.
   std::optional<WallTime> first = remediation.created;
   for (const auto& [name, one] : stage_.truth.remediations()) {
     if (one.node_uid == remediation.node_uid) first = std::min(first, one.created);
   }
   // The API server's times have whole seconds, and its clock may have gone back: an operator's word
-  // of the same second or a later one counts last.
+  // of the same second or later counts as the last one.
   const bool is_answered = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& other = known.second;
     const bool is_word = other.status.phase == Phase::kCancelled || other.wish.machine_replaced;
@@ -194,7 +195,7 @@ void EndRules::check_held(const Remediation& remediation) const {
   const auto policy = node == nullptr ? stage_.meant.get() : stage_.meant_for(node->node);
   const Phase phase = remediation.status.phase;
   if (phase == Phase::kPaused || node == nullptr || exclusion_of(*policy, node->node)) return;
-  if (!allows(policy->mode, Step::kTerminate)) return;  // since it has failed
+  if (!allows(policy->mode, Step::kTerminate)) return;  // the mode was lowered after the failure
   require(phase == Phase::kHeld, "held",
           "the end of " + remediation.name + "'s machine has failed, and it is " +
               std::string(to_string(phase)) + ": " + remediation.status.message);

@@ -1,6 +1,6 @@
 // The end of machines, and of their Nodes: part of the Fleet. The instance shuts down, then it is
-// gone, then the cloud's controller takes the Node away, then perhaps another comes in its place.
-// A Node alone may go as well: then its kubelet registers it again.
+// gone, then the cloud's controller deletes the Node, then perhaps another machine replaces it. A
+// Node may also go alone; then its kubelet registers it again.
 #include "tests/simulation/fleet.h"
 
 namespace gpuward::remediator::simulation {
@@ -9,7 +9,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Of a machine in the same place: pools, zones and racks go by the number.
+// The name of a machine in the same place: pools, zones and racks depend on the number.
 std::string name_beside(const Machine& machine) {
   constexpr int kAnotherBatch = 2400;
   const int number = std::stoi(machine.name.substr(machine.name.find('-') + 1));
@@ -58,7 +58,7 @@ void Fleet::be_gone(Machine& machine) {
   stage_.trace.say(machine.instance() + " is gone");
 }
 
-// The Node; its machine goes on with what it does.
+// Deletes the Node; its machine is not changed.
 void Fleet::go(Machine& machine) {
   stage_.remove_node(machine.name);
   machine.exists = false;
@@ -74,14 +74,14 @@ void Fleet::come(Machine& machine) {
 }
 
 void Fleet::register_again(Machine& machine) {
-  machine.silence = {};  // its kubelet speaks
+  machine.silence = {};  // its kubelet is heard again
   write_node(machine);
   machine.exists = true;
   machine.is_ready = true;
   stage_.trace.say(machine.name + " is registered again");
 }
 
-// Its Node goes and comes back, after a restart or without one; whoever has deleted it.
+// The Node is deleted and registered again, with or without a restart.
 void Fleet::register_anew(Machine& machine) {
   Chance& chance = stage_.identity_chance;
   go(machine);
@@ -101,8 +101,9 @@ void Fleet::change_boards(Machine& machine) {
   end_alerts(machine);
 }
 
-// Prometheus keeps what fires for a while (keep_firing_for), whoever has the name by then. And what
-// has begun and ended at this very moment does not begin at it once more.
+// Prometheus keeps an alert that fires for a while (keep_firing_for), even if another machine has
+// the name meanwhile. An alert that began and ended at this moment does not begin a second time at
+// the same moment.
 std::map<Severity, Alert> Fleet::kept_alerts(const Machine& machine) {
   std::map<Severity, Alert> kept;
   for (const auto& [severity, alert] : machine.alerts) {
@@ -116,7 +117,7 @@ std::map<Severity, Alert> Fleet::kept_alerts(const Machine& machine) {
   return kept;
 }
 
-// As another machine, under the same name or another.
+// Comes back as another machine, under the same name or another.
 void Fleet::come_anew(Machine& machine, bool keeps_name) {
   if (machine.life != Life::kGone) be_gone(machine);
   auto alerts = keeps_name ? kept_alerts(machine) : std::map<Severity, Alert>();

@@ -10,7 +10,7 @@ namespace gpuward::remediator::simulation {
 namespace {
 
 constexpr std::chrono::seconds kLateBy{10};
-constexpr std::size_t kMostNamed = 10;  // the rest is a number
+constexpr std::size_t kMostNamed = 10;  // a message gives only the number of the rest
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void EvictionRules::on_removed(const http::ClientRequest& request) {
           what + ": there is no such pod or Remediation");
   require(pod->node_uids.contains(owner->node_uid), "eviction-node-identity",
           what + " and was never on its node");
-  // The switch is asked first, and all that is read for the permit after it.
+  // The permit asks the switch first, and reads everything else after it.
   const Tick permitted = stage_.looks.back()->permitted;
   const auto gone = stage_.pods.node_gone(owner->node_uid);
   require(!gone || *gone > permitted, "eviction-node-identity",
@@ -48,8 +48,8 @@ void EvictionRules::on_drained(const Remediation& remediation, Tick begun) const
   }
 }
 
-// Each change of the process may count a minute more (execution/step_clock.h), also the change
-// before the first look: a leader may have crashed between the intent and it.
+// Each change of the process may add a minute (execution/step_clock.h). So may a change before the
+// first look: a leader may have crashed between the intent and that look.
 std::chrono::milliseconds EvictionRules::watched(const StepRequest& order, const void* process) {
   const StepRecord* const drain = order.remediation.status.find(Step::kDrain);
   const auto now = stage_.clock.steady();
@@ -62,7 +62,7 @@ std::chrono::milliseconds EvictionRules::watched(const StepRequest& order, const
               .last = now});
   Watched& one = known->second;
   const auto since = std::chrono::ceil<std::chrono::milliseconds>(now - one.last);
-  // A look that failed ends what counts, and is not seen here.
+  // A failed look stops the clock, and is not visible here.
   one.at_most += std::min<std::chrono::milliseconds>(since, kLongestBetweenLooks);
   if (one.process != process || since > kLongestBetweenLooks) one.at_most += kKeepsTimeEvery;
   one.process = process;

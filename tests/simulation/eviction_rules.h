@@ -1,6 +1,6 @@
-// What must be true of a pod's removal as it reaches the API server, and of the end of a drain: it
-// is a pod of the very node that the Remediation is about, whatever bears the node's name by now.
-// Part of the invariants.
+// Rules for the removal of a pod when it reaches the API server, and for the end of a drain: the
+// pod is on the very node of the Remediation, even if another Node has that name now. Part of the
+// invariants.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,16 @@ class EvictionRules {
 
   // The API server has accepted it.
   void on_removed(const http::ClientRequest& request);
-  // A drain says that it is done; its look began at that time.
+  // A drain reports that it is done; `begun` is when its look began.
   void on_drained(const Remediation& remediation, Tick begun) const;
-  // A look at a drain by that process has ended with that, which may be after its time.
+  // A look of that process at a drain has ended with this result, perhaps after the drain's
+  // deadline.
   void on_look(const StepRequest& order, const StepProgress& progress, Tick begun,
                const void* process);
 
  private:
-  // The time in which a leader watched the drain, at most: a pause that no look has seen is in it.
+  // The longest time for which a leader can have watched the drain. It includes pauses that no look
+  // has seen.
   struct Watched {
     std::chrono::milliseconds at_most{0};
     const void* process = nullptr;

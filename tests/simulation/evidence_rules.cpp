@@ -28,7 +28,7 @@ void EvidenceRules::check_rest(const Remediation& remediation, const Machine& ma
                      status.rule == "guard.evidence" &&
                      status.message.contains("the report has severity");
   if (!waits || machine.fault < Severity::kReset || machine.alerted() != machine.fault) return;
-  // That a machine has come back which was given up fires until an operator says otherwise.
+  // The alert for a given-up machine that came back fires until an operator ends it.
   if (remediation.firing_severity() >= remediation.evidence_severity()) return;
   const bool is_treated = std::ranges::any_of(status.steps, [&](const StepRecord& record) {
     return (record.step == Step::kGpuReset || is_of_the_machine(record.step)) &&

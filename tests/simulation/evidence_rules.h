@@ -1,4 +1,5 @@
-// What must be true where the severity that is acted on falls. Part of the invariants.
+// Rules for a severity that falls: when a replica may act on a lower severity. Part of the
+// invariants.
 #pragma once
 
 #include "remediator/model/remediation.h"
@@ -12,7 +13,7 @@ class EvidenceRules {
 
   // A replica has written a Remediation.
   void on_written(const Remediation& before, const Remediation& after) const;
-  // At rest: a node is not kept waiting for what a false alert has said.
+  // At rest: no node waits for evidence of a false alert that has ended.
   void check_rest(const Remediation& remediation, const Machine& machine) const;
 
  private:

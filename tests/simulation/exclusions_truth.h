@@ -1,5 +1,5 @@
-// Whom people keep gpuward off for a while, as they have really said, and which process has heard
-// of it: a list that somebody deletes is still in force for whoever has read it. Kept by the Stage.
+// The exclusions for a limited time as operators really set them, and which process has read them.
+// A process that has read a list must obey it even after an operator deletes it. Kept by the Stage.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ class ExclusionsTruth {
     Clock::Steady at;
   };
 
-  // The list stands in the API server as people, or a replica, have left it; null: it is deleted.
+  // The list in the API server as operators, or a replica, have left it; null if it is deleted.
   void put(const ExclusionList* list, Said now) {
     is_deleted_ = list == nullptr;
     if (list == nullptr) return;
@@ -28,20 +28,20 @@ class ExclusionsTruth {
     }
     list_ = *list;
   }
-  // etcd is restored: what stands there now is news to everybody.
+  // etcd was restored: the list there is new to every process.
   void go_back_to(const ExclusionList* list, Said now) {
     list_.clear();
     put(list, now);
   }
-  // That process has read it as it is.
+  // That process has read the current list.
   void note_told(const std::string& identity) {
     if (!is_deleted_) told_[identity] = list_;
   }
   [[nodiscard]] const ExclusionList& list() const { return list_; }
   [[nodiscard]] bool is_deleted() const { return is_deleted_; }
 
-  // Why that process has to keep its hands off the node: by what was said before both of `by`, and
-  // goes on longer than `now`. Empty where nothing was.
+  // Returns why that process may not touch the node: an exclusion that was set before both times of
+  // `by` and that lasts longer than `now`. Empty if there is none.
   [[nodiscard]] std::string binds(const std::string& identity, const kube::Node& node,
                                   const Said& by, WallTime now) const {
     static const ExclusionList kNobody;

@@ -21,7 +21,7 @@ Severity draw_severity(Chance& chance, bool wears_out) {
                     Severity::kIsolate}[chance.weighted({5, 15, 55, 25})];
 }
 
-// Two pools, three zones, two nodes in a rack; the last rack has no name.
+// Two pools, three zones, and two nodes per rack; the last rack has no name.
 void put_place(Json& labels, int number) {
   labels["eks.amazonaws.com/nodegroup"] = "pool-" + std::to_string(number % 2);
   labels["topology.kubernetes.io/zone"] = "zone-" + std::to_string(number % 3);
@@ -118,7 +118,7 @@ void Fleet::let_others_say(Machine& machine, bool is_bad) {
 void Fleet::turn_alert(Alert& alert, bool fires) const {
   if (alert.is_firing == fires) return;
   alert.is_firing = fires;
-  // Time may stand still here; no two episodes of an alert begin at the same moment.
+  // Each episode of an alert begins at a different moment, even if no time passes here.
   if (fires) {
     alert.starts_at = std::max(stage_.true_time(), alert.ends_at + std::chrono::milliseconds(1));
   } else {
@@ -256,7 +256,7 @@ void Fleet::begin_restart(Machine& machine, std::optional<Clock::Steady> back_at
   turn_ready(machine, false);
 }
 
-// One that has no Node meanwhile has lost its restart.
+// A machine that has no Node meanwhile has lost its restart.
 void Fleet::restart_late(Machine& machine) {
   machine.restarts_at.reset();
   if (!machine.works()) return;
@@ -300,7 +300,7 @@ void Fleet::settle() {
     const bool is_anew = stage_.setting.registers_anew && stage_.identity_chance.happens(0.3);
     if (is_anew && machine.works()) register_anew(machine);
     if (!machine.works()) continue;
-    // Those of other severities than the fault's were lies.
+    // Alerts of other severities than the fault's were false.
     if (machine.alerted() != machine.fault) end_alerts(machine);
     if (machine.fault < Severity::kReset) let_others_say(machine, false);
     if (machine.fault != Severity::kNone) raise(machine, machine.fault);

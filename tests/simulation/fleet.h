@@ -1,5 +1,5 @@
-// All machines and what becomes of them: they break, flap, lie, restart, go and come again. Writes
-// the Nodes as kubelets would. Used by the scheduler, the cloud and the reports.
+// All machines and their lives: they break, flap, report false faults, restart, leave and come
+// back. Writes the Nodes as kubelets would. Used by the scheduler, the cloud and the reports.
 #pragma once
 
 #include <map>
@@ -16,33 +16,34 @@ class Fleet {
  public:
   explicit Fleet(Stage& stage);
 
-  // One machine changes; which and how is drawn.
+  // Draws one machine and one change of it.
   void change_one();
-  // The cloud has taken the order; `back_at` null: it never comes back.
+  // The cloud has accepted the request; the machine never comes back if `back_at` is null.
   void begin_restart(Machine& machine, std::optional<Clock::Steady> back_at);
-  // Machines whose restart is over by now come back in another boot; those that end go on with it.
+  // Machines whose restart is over come back in another boot. Machines that end move one phase
+  // further.
   void come_back();
   [[nodiscard]] std::optional<Clock::Steady> next_return() const;
-  // It shuts down; `gone_at` null: for ever.
+  // The machine shuts down; it never goes if `gone_at` is null.
   void begin_end(Machine& machine, std::optional<Clock::Steady> gone_at);
-  // All at once: it is gone, and another has its name.
+  // In one step, the machine goes and another machine takes its name.
   void replace(Machine& machine);
-  // Its Node goes, and its kubelet registers it again.
+  // Its Node is deleted, and its kubelet registers it again.
   void register_anew(Machine& machine);
-  // As severely, or as is drawn.
+  // Breaks with severity `like`, or with a drawn one.
   void break_down(Machine& machine, std::optional<Severity> like = {});
-  // In place, without a restart.
+  // Without a restart.
   void reset_gpus(Machine& machine);
-  // Its condition Ready, as it stands by now.
+  // Writes its present condition Ready.
   void say_ready(Machine& machine) { write_status(machine); }
-  // By itself: nobody asked the cloud.
+  // Restarts without a call to the cloud.
   void boot_again(Machine& machine);
-  // etcd is restored: kubelets and the cloud's controller bring the Nodes up to what the machines
-  // are. `uids`: of the Nodes right before, by name.
+  // etcd was restored: kubelets and the cloud's controller make the Nodes match the machines.
+  // `uids`: the Nodes right before the restore, by name.
   void correct_nodes(const std::map<std::string, std::string>& uids);
-  // The end of all lies: every alert says what is true, every exporter is honest.
+  // From now on every alert is true, and every exporter is honest.
   void settle();
-  // Machines that are well need a restart, as those do that were restarted before.
+  // Healthy machines break; those that were restarted before need a restart again.
   void break_again();
 
   [[nodiscard]] std::vector<Machine>& machines() { return machines_; }
@@ -73,7 +74,7 @@ class Fleet {
   void turn_alert(Alert& alert, bool fires) const;
   void raise(Machine& machine, Severity severity);
   void end_alerts(Machine& machine);
-  // Others say so too, or no longer; perhaps only some of them.
+  // Other rules and programs report the fault too, or stop that; perhaps only some of them.
   void let_others_say(Machine& machine, bool is_bad);
   void turn_problem(Machine& machine, const std::string& status);
   [[nodiscard]] Json conditions_of(Machine& machine) const;
@@ -83,7 +84,7 @@ class Fleet {
 
   Stage& stage_;
   std::vector<Machine> machines_;
-  int volumes_ = 0;  // ever attached
+  int volumes_ = 0;  // number of volumes attached so far
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -1,7 +1,7 @@
-// Somebody who may patch Remediations and approves in others' names whenever the API server does
-// not refuse it: now and then the guard of approvals is gone for a while. A lapse lasts until every
-// token that was answered in it is void: one that nobody looked at in time cannot be told from
-// none.
+// An attacker who may patch Remediations and approves in other users' names whenever the API server
+// accepts it: now and then the guard of approvals is off for a while. Such a lapse lasts until
+// every token that was answered in it is void, because a lapse that no replica notices in time
+// looks like none.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class Forger final : public ApprovalGuard {
   explicit Forger(Stage& stage, std::uint64_t seed) : stage_(stage), chance_(seed) {}
   // One event of the busy time.
   void do_something();
-  // The guard is back for good, and people take back what they have not said.
+  // The guard is on until the end, and operators remove the approvals that they did not give.
   void stop();
   [[nodiscard]] Status check(std::chrono::milliseconds max_age) override;
 

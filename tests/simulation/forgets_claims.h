@@ -1,5 +1,5 @@
-// Replacements of which nobody knows that another Remediation counts them: what the claims keep
-// from happening.
+// Replacements without the claims of other Remediations. Shows what the claims prevent: two
+// Remediations count the same node.
 #pragma once
 
 #include "remediator/actions/replacements.h"

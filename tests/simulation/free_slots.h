@@ -1,4 +1,4 @@
-// Slots without a ledger: every one is given. What the budgets keep from happening.
+// Slots without a ledger: each request gets one. Shows what the budgets prevent.
 #pragma once
 
 #include "remediator/budgets/slots.h"

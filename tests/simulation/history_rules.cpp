@@ -8,11 +8,11 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
-// No plan of the setting verifies for a shorter time.
+// The shortest soak of a verification in any plan of the setting.
 constexpr std::chrono::minutes kSoak{1};
-// A report is at most so old, and the write comes after it.
+// The oldest that a report can be when the replica writes by it.
 constexpr std::chrono::seconds kLate{30};
-// No soak outlasts a longer time between two looks.
+// A longer time between two looks ends every soak.
 constexpr std::chrono::minutes kSeen{4};
 
 }  // namespace

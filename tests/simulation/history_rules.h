@@ -1,6 +1,6 @@
-// What must be true if a replica ends an alert about the history of a machine (history_alerts.h):
-// that machine was well for the time of the shortest soak. Faults that lasted for a shorter time
-// than lies between two looks, or began a moment ago, are not seen. Owned by the World.
+// Rule for a replica that ends an alert about the history of a machine (history_alerts.h): the
+// machine was healthy for at least the shortest soak. Does not see faults that were shorter than
+// the time between two looks, or that began a moment ago. Owned by the World.
 #pragma once
 
 #include "tests/simulation/fleet.h"

@@ -78,7 +78,7 @@ void Humans::untaint(const kube::Node& node) {
   stage_.trace.say("human: untaint " + node.meta.name);
 }
 
-// Of one that there is only because of what is known of its machine.
+// Says it for a Remediation that exists only for the history of its machine.
 void Humans::say_replaced() {
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     if (!remediation.open() || !rests_on_history(remediation)) continue;
@@ -88,7 +88,7 @@ void Humans::say_replaced() {
   }
 }
 
-// Who has looked at every machine that is left.
+// An operator has checked every such machine that is left.
 bool Humans::say_all_replaced() {
   if (!stage_.identity_chance.happens(0.5)) return false;
   std::vector<std::string> left;
@@ -130,7 +130,7 @@ void Humans::touch_remediation() {
   }
 }
 
-// All alerts of the node, or none of them any more.
+// Silences all alerts of the node, or ends the silence of all.
 void Humans::silence(const Remediation& remediation) {
   const bool begins = stage_.chance.happens(0.7);
   for (const AlertEvidence& alert : remediation.alerts) {
@@ -145,7 +145,7 @@ void Humans::silence(const Remediation& remediation) {
                    remediation.name);
 }
 
-// By value: the truth changes under it.
+// Takes a copy, because the truth changes during the call.
 void Humans::approve(Remediation remediation) {
   const auto& asked = remediation.status.approval;
   if (!asked) return;

@@ -1,5 +1,5 @@
-// The people around a cluster: they cordon and uncordon, pause, cancel and approve as they please,
-// take nodes out of gpuward's hands, and throw the switch that stops everything.
+// The operators of a cluster: at any moment they cordon and uncordon, pause, cancel and approve,
+// exclude nodes, and turn the stop switch.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace gpuward::remediator::simulation {
 
-// A yes that a human has really given, and to what.
+// An approval that an operator really gave, and for what.
 struct Yes {
   std::string remediation, node_uid;
   Step step = Step::kReboot;
@@ -22,9 +22,10 @@ class Humans {
   explicit Humans(Stage& stage) : stage_(stage) {}
 
   void do_something();
-  // Of the machines of all open Remediations that rest on their history; whether there was one.
+  // Says it of the machines of all open Remediations that rest on their history; returns whether
+  // there was one.
   bool say_all_replaced();
-  // By token.
+  // by token
   [[nodiscard]] const std::map<std::string, Yes>& yeses() const { return yeses_; }
 
  private:

@@ -53,13 +53,13 @@ bool IdentityRules::is_kept(const Remediation& remediation, const kube::Node& no
          exclusion_of(*stage_.meant.get(), node);
 }
 
-// By reports alone.
+// Judges by reports alone.
 bool IdentityRules::is_verified(const Machine& machine) const {
   const bool is_well =
       machine.fault == Severity::kNone && is_ready(stage_.truth.node(machine.name)->node);
   const bool had_these_boards =
       std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
-        const Phase phase = known.second.status.phase;  // Ended by somebody's edit
+        const Phase phase = known.second.status.phase;  // kEnded: closed by an edit
         const bool is_without_proof = phase == Phase::kSuperseded || phase == Phase::kEnded;
         const bool is_not_verified =
             known.second.acted_severity() == Severity::kIsolate || has_failed_test(known.second);

@@ -1,5 +1,5 @@
-// What must be true at rest of machines whose Nodes were deleted and registered anew: a machine
-// keeps its history, and loses it where it was verified or replaced.
+// Rules at rest for machines whose Nodes were deleted and registered again: a machine keeps its
+// history until it is verified or replaced.
 #pragma once
 
 #include "tests/simulation/machine.h"
@@ -11,12 +11,12 @@ class IdentityRules {
  public:
   explicit IdentityRules(const Stage& stage) : stage_(stage) {}
 
-  // A human has cancelled what was known of the machine: its old alerts are answered.
+  // Whether an operator cancelled the history of the machine, which answers its old alerts.
   [[nodiscard]] static bool is_cancelled(const Remediation& remediation, const kube::Node& node);
-  // Nothing rests on history alone that was verified by a healthy report, or that a human has said
-  // is over.
+  // No Remediation rests on history alone once a healthy report verified the machine, or an
+  // operator said that the history is over.
   void check_rest(const Machine& machine) const;
-  // It does so still: the leader may need some more looks.
+  // Whether the machine still has to be verified: the leader may need some more looks.
   [[nodiscard]] bool is_to_be_verified(const Machine& machine) const;
 
  private:

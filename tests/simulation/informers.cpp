@@ -12,19 +12,19 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr seconds kWatch{15};  // how long one lasts that has nothing to tell
+constexpr seconds kWatch{15};  // how long a watch without changes lasts
 constexpr int kMostTurns = 10;
 
 kube::ApiOptions options_of(Stage& stage) {
   kube::ApiOptions options;
   options.server = "http://fake";
-  options.retry_deadline = milliseconds(1);  // an informer tries again by itself
+  options.retry_deadline = milliseconds(1);  // an informer retries by itself
   options.page_size = stage.setting.nodes > 100 ? 500 : stage.informer_chance.one_of({2, 5, 100});
   options.jitter_seed = stage.informer_chance.next() | 1U;
   return options;
 }
 
-// As a sabotage lets them through.
+// The handlers; a sabotage may lose some of the calls.
 kube::InformerHandlers handlers_of(const Stage& stage, const WatchWire& wire,
                                    kube::InformerHandlers handlers) {
   if (!stage.is_off(Sabotage::kUnlisted)) return handlers;
@@ -78,7 +78,7 @@ void Informers::take_turns(Line& line) {
   Chance& chance = stage_.informer_chance;
   if (!stage_.is_quiet && chance.happens(stage_.setting.watch_fault / 4))
     line.wire.die_until(stage_.clock.steady() + chance.span(seconds(20), minutes(3)));
-  // In the quiet time nothing is missed because somebody waits to try again.
+  // In the quiet time no informer misses a change because it waits before a retry.
   const auto is_due = [&] { return stage_.is_quiet || line.due <= stage_.clock.steady(); };
   for (int i = 0; i < kMostTurns && is_due(); ++i) {
     const milliseconds wait = line.informer.turn({});

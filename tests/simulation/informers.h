@@ -1,5 +1,5 @@
-// The two informers of a replica, the product's own, each behind a connection of its own: they take
-// turns where they have a thread each.
+// The two informers of a replica, the product's own, each with its own connection. In the product
+// each has a thread; here they take turns.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace gpuward::remediator::simulation {
 
-// Without the times in which a watch told of bookmarks alone, be they hours.
+// A clock that leaves out the times, perhaps hours, in which watches sent only bookmarks.
 class InformerClock final : public Clock {
  public:
   explicit InformerClock(Stage& stage) : stage_(stage) {}
@@ -32,17 +32,17 @@ class Informers {
  public:
   Informers(Stage& stage, kube::Credentials& credentials, const ViewFeed& feed);
 
-  // The server tells of the next `count` changes; in some simulations of those of one kind alone.
+  // The server sends the next `count` changes; in some simulations only those of one kind.
   void hear(std::size_t count);
-  // What their threads do by now: a watch that has nothing to tell ends, and the next one begins.
+  // Does what the threads have due now: a watch without changes ends, and the next one begins.
   void go_on();
-  // Nothing comes through to the process until then.
+  // The process receives nothing until then.
   void die_until(Clock::Steady end);
-  // The earlier of the versions up to which they were told of all changes.
+  // The earlier of the versions up to which the informers have received all changes.
   [[nodiscard]] Version heard() const {
     return std::min(nodes_.wire.told(), remediations_.wire.told());
   }
-  // What they were told, and when.
+  // Notes in the look the versions that they have received, and when.
   void note(Look& look) const;
 
  private:

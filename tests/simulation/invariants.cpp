@@ -17,12 +17,13 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
-// The switch is asked after the report was weighed; here its answer may be this long on its way.
+// A replica asks the switch after it has weighed the report; here the answer may take this long.
 constexpr std::chrono::seconds kOnTheWay{45};
-// And the slot that was taken by a view, which is weighed before the switch is asked.
+// The same for the slot, which a replica takes by a view and weighs before it asks the switch.
 constexpr std::chrono::seconds kSlotOnTheWay{2 * kOnTheWay};
 
-// A taint takes nothing away: the list of whom people keep away may be so old, and on its way.
+// A taint removes no workload, so a replica may use a list of exclusions that is this old,
+// including the time on the wire.
 constexpr std::chrono::seconds kOldestList{15 + 60};
 
 bool is_ours(const kube::Taint& taint) { return taint.key == kTaintKey; }
@@ -32,7 +33,7 @@ bool is_of_a_silent_node(const kube::Taint& taint) {
   return taint.key == ours.key && taint.value == ours.value;
 }
 
-// The taints that are not ours, in their order.
+// The taints of others, in their order.
 std::vector<std::string> foreign_taints(const kube::Node& node) {
   std::vector<std::string> taints;
   for (const kube::Taint& taint : node.taints) {
@@ -60,13 +61,13 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   if (before.mark && !mark) check_returned(before);
   if (!mark) return;
   const Remediation* owner = stage_.truth.remediation(mark->name);
-  // A taint beside the annotation of another is that of the one that acts.
+  // If the annotation names another Remediation, the taint beside it belongs to the one that acts.
   const bool is_of_another = before.mark && before.mark->name == mark->name;
   if (is_of_another && (owner == nullptr || !owner->open()))
     owner = taint_and_cordon_.open_for(before);
   if (stage_.edited_since(after.meta.uid, stage_.looks.back()->begun)) return;
-  // When the request was sent, the record was there and open; a restore or another leader has
-  // changed that since. check_rest() requires that these marks are removed.
+  // The record was there and open when the request was sent; a restore or another leader has
+  // changed that since. check_rest() requires the removal of this taint and cordon.
   const Look& look = *stage_.looks.back();
   const bool was_open = owner == nullptr ? look.restores != stage_.restores
                                          : !owner->open() && taint_and_cordon_.was_closed_since(
@@ -79,15 +80,15 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   on_marks_put(*owner, before, after);
 }
 
-// Unless a human has said so, only if the node is Ready and a report of this look says that it is
-// healthy: a verification may be of yesterday.
+// Unless an operator asked for it, a node is returned only if it is Ready and a report of this look
+// says that it is healthy: a verification may be a day old.
 void Invariants::check_returned(const NodeTruth& before) const {
   const Remediation* const owner = stage_.truth.remediation(before.mark->name);
-  // What a human wished may have been lost with a restore, right after it was read.
+  // A restore may have lost an operator's request right after a replica read it.
   const bool is_restored = stage_.looks.back()->restores != stage_.restores;
   if (is_restored && stage_.truth.was_given_back(before.mark->name)) return;
   if (owner == nullptr || owner->wish.cancel) return;
-  if (owner->deleting || !owner->open()) return;  // the annotation was edited, or is a stale one
+  if (owner->deleting || !owner->open()) return;  // the annotation was edited, or is an old one
   if (owner->wish.machine_replaced && rests_on_history(*owner)) return;
   announced_.check_returned(*owner, before.node);
   jobs_.check_returned(*owner, before.node);
@@ -116,7 +117,7 @@ void Invariants::check_silence(const Remediation& after, const std::string& what
   require(speaks, "silence", what + " and every alert is silenced");
 }
 
-// The switch may have been asked since, and the answer long on its way.
+// The replica may have asked the switch since, and the answer may have taken long.
 void Invariants::check_view(const std::string& what) const {
   const auto age = stage_.clock.steady() - stage_.looks.back()->listened;
   require(age <= kOldestView + kSlotOnTheWay, "stale-view", what + " by a view that is too old");
@@ -132,7 +133,7 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
   require_not_excluded(stage_, before.node, {look.begun, stage_.clock.steady() - kOldestList},
                        "node " + name + " was marked");
   check_hands_off(owner.name, "node " + name + " was marked");
-  // Who edits the annotation beside hides what was taken off.
+  // An edit of the annotation hides a removal of the taint or cordon.
   const bool is_taken = before.taken_back && before.taken_from == owner.name &&
                         !stage_.edited_since(after.meta.uid, 0);
   require(!is_taken || *before.taken_back > look.begun, "human-override",
@@ -173,7 +174,7 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
   for (const StepRecord& record : after.status.steps) {
     if (!is_disruptive(record.step) || record.result != StepResult::kIntended) continue;
     const StepRecord* const known = before->status.find(record.step);
-    // What was begun in a drill may be begun for a real fault in the same second.
+    // A step that began in a drill may begin for a real fault in the same second.
     const bool is_new = known == nullptr || known->intent_at != record.intent_at ||
                         known->attempts != record.attempts;
     if (is_new) on_intent(*before, after, record);
@@ -226,7 +227,7 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
   ends_.on_intent(after, record);
 }
 
-// What was once seen and is only latched ends no machine.
+// A finding that is only latched, and not measured now, ends no machine.
 void Invariants::check_measured(const Remediation& after, const StepRecord& record) const {
   const HealthReport& report = *stage_.looks.back()->report;
   if (report.diagnostics_severity >= after.evidence_severity()) return;
@@ -340,7 +341,7 @@ void Invariants::on_restored(const BackedUp& backup) {
   asked_.clear();
 }
 
-// What was wanted before the last answer that the replica got could be known to it.
+// The replica could know each wish that came before the last answer that it got.
 void Invariants::check_hands_off(const std::string& remediation, const std::string& what) const {
   const auto since = stage_.truth.hands_off_since(remediation);
   const Look& look = *stage_.looks.back();

@@ -1,5 +1,5 @@
-// What must be true at every moment, whatever goes wrong: checked at every write that reaches the
-// API server and at every order to the cloud. Each has a name; a broken one is thrown as Broken.
+// Rules that hold at every moment, whatever fails: checked at every write that reaches the API
+// server and at every call to the cloud. Each has a name; a broken one is thrown as Broken.
 #pragma once
 
 #include <map>
@@ -32,11 +32,11 @@ class Invariants {
  public:
   Invariants(Stage& stage, const Humans& humans) : stage_(stage), humans_(humans) {}
 
-  // A replica has changed a Node. Called before the truth hears of it.
+  // A replica has changed a Node. Called before the truth is updated.
   void on_node_written(const NodeTruth& before, const kube::Node& after);
-  // A replica has written a Remediation; `before` null: it is new.
+  // A replica has written a Remediation; `before` is null if it is new.
   void on_remediation_written(const Remediation* before, const Remediation& after);
-  // It was written over what the writer had read.
+  // Requires that the writer had read the version that it overwrote.
   void check_was_read(const Remediation& before) const;
   void on_reboot_asked(const remediator::Machine& order, bool is_on_its_way);
   void on_end_asked(const remediator::Machine& order);

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// A Job that was given up may go on until its own deadline, which runs from when it was made.
+// An abandoned Job may run until its own deadline, which begins when it is made.
 constexpr std::chrono::minutes kLateEnd{1};
 
 std::string key_of(const std::string& remediation, Step step) {
@@ -40,7 +40,7 @@ void JobRules::on_made(const Json& job, Step step) {
   require(is_intended(*owner, step), "intent", what + " was made without an intent");
   for (const JobTruth& other : stage_.jobs.all()) {
     const bool is_harmless = other.came_late && step == Step::kCollectEvidence;
-    // Whoever closes a Remediation by its status leaves its Job to its deadline.
+    // If an operator closes a Remediation by its status, its Job runs until its deadline.
     const bool is_edited = stage_.wiped.contains(other.remediation) ||
                            stage_.closed_by_hand.contains(other.remediation);
     const bool is_there =
@@ -66,8 +66,8 @@ void JobRules::on_made(const Json& job, Step step) {
                    .came_late = !owner->open() || !has_intent(*owner, step)});
 }
 
-// When it was sent: how long that is on its way is not the sender's to know. Nor is an edit after
-// the permit's last read.
+// Judges by the time when the request was sent: the sender cannot know how long it takes, nor of an
+// edit after the permit's last read.
 bool JobRules::is_intended(const Remediation& owner, Step step) const {
   if (has_intent(owner, step)) return true;
   const Tick read = stage_.looks.back()->remediation_read;
@@ -77,14 +77,14 @@ bool JobRules::is_intended(const Remediation& owner, Step step) const {
   return withdrawn != withdrawn_.end() && withdrawn->second > stage_.looks.back()->sent;
 }
 
-// Between the permit and the Job, which the garbage collector deletes.
+// The owner was deleted between the permit and the Job; the garbage collector deletes the Job.
 bool JobRules::was_deleted_since_read(const std::string& remediation) const {
   const auto deleted = stage_.deleted.find(remediation);
   const Tick read = stage_.looks.back()->remediation_read;
   return deleted != stage_.deleted.end() && read > 0 && deleted->second > read;
 }
 
-// All that may forbid it was read after the intent, and after any earlier try.
+// The replica read all that may forbid the Job after the intent, and after any earlier attempt.
 void JobRules::check_asked(const std::string& remediation, Step step,
                            const std::string& what) const {
   const Look& look = *stage_.looks.back();
@@ -133,7 +133,7 @@ void JobRules::on_written(const Remediation& before, const Remediation& after) {
   if (after.status.escalated_to > before.status.escalated_to) check_escalation(before, after);
 }
 
-// What nobody has said of is not the replica's to know: a name that somebody has wiped.
+// A replica cannot know a Job whose name an edit removed from the record.
 void JobRules::check_left(const Remediation& of, std::optional<Step> but,
                           const std::string& when) const {
   if (stage_.setting.has_clock_jumps || stage_.wiped.contains(of.name)) return;
@@ -146,7 +146,7 @@ void JobRules::check_left(const Remediation& of, std::optional<Step> but,
   }
 }
 
-// Only a reset that was begun on the node and has ended tells anything of the machine.
+// Only a reset that began on the node and has ended proves anything about the machine.
 void JobRules::check_escalation(const Remediation& before, const Remediation& after) const {
   const StepRecord* const reset = before.status.find(Step::kGpuReset);
   const bool has_failed = reset != nullptr && reset->result == StepResult::kFailed &&
@@ -159,7 +159,7 @@ void JobRules::check_escalation(const Remediation& before, const Remediation& af
           after.name + " takes what is worse, and the Job of its reset goes on");
 }
 
-// Neither a verification nor a later run that passes says that it is over, unless the machine was
+// Neither a verification nor a later run that passes clears the failure, unless the machine was
 // restarted or its GPUs were reset since.
 void JobRules::check_returned(const Remediation& owner, const kube::Node& node) const {
   bool has_failed = false;
@@ -173,8 +173,8 @@ void JobRules::check_returned(const Remediation& owner, const kube::Node& node) 
   check_earlier_nodes(owner, node);
 }
 
-// What its machine failed in this boot under an earlier Node, as it is recorded, and nobody has
-// answered for.
+// Considers diagnostics that the machine failed in this boot under an earlier Node, according to
+// the records, unless an operator has answered them.
 void JobRules::check_earlier_nodes(const Remediation& owner, const kube::Node& node) const {
   bool is_answered = owner.status.has_done(Step::kGpuReset);
   const Remediation* failed = nullptr;

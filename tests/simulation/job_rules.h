@@ -1,5 +1,5 @@
-// What must be true of the Jobs of one node (steps collect-evidence, gpu-reset, quarantine-job):
-// when one may be made, that none is left behind, and what their ends may lead to. Part of the
+// Rules for the Jobs of one node (steps collect-evidence, gpu-reset, quarantine-job): when a
+// replica may make one, that none is left behind, and what their results may lead to. Part of the
 // invariants.
 #pragma once
 
@@ -17,9 +17,9 @@ class JobRules {
 
   // A replica has made a Job of that step.
   void on_made(const Json& job, Step step);
-  // A replica has written a Remediation that was there before.
+  // A replica has written an existing Remediation.
   void on_written(const Remediation& before, const Remediation& after);
-  // Its node is returned, and no verification says that it may be.
+  // A replica returns its node; no failed diagnostics forbid that.
   void check_returned(const Remediation& owner, const kube::Node& node) const;
 
  private:
@@ -32,7 +32,7 @@ class JobRules {
   void check_escalation(const Remediation& before, const Remediation& after) const;
 
   Stage& stage_;
-  // By Remediation and step: the last intent or call, and when an intent was taken back.
+  // By Remediation and step: the last intent or call, and when an intent was withdrawn.
   std::map<std::string, Tick> intended_, withdrawn_;
 };
 

@@ -1,5 +1,5 @@
 // The Jobs of the steps collect-evidence, gpu-reset, reboot and quarantine-job as they really are,
-// in the order in which they were made: their names are another at every replay. Plain values.
+// in the order in which they were made, because their names differ in every replay. Plain values.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@ struct JobTruth {
   std::string name, uid, remediation, remediation_uid;
   Step step = Step::kGpuReset;
   std::string node, node_uid, instance;  // the node's name and UID, and its spec.providerID
-  std::string boot;                      // of a restart: the boot that it was ordered in
-  Clock::Steady deadline;                // then the Job controller ends it
-  bool is_over = false;                  // it has ended, or there is no such Job any more
-  bool is_cleared = false;               // nothing is left of it to look at
+  std::string boot;                      // of a restart: the boot in which it was requested
+  Clock::Steady deadline;                // the Job controller ends it then
+  bool is_over = false;                  // it has ended, or it is deleted
+  bool is_cleared = false;               // its pod and its Job are gone
   bool is_stuck = false;                 // its pod never starts, or its container never ends
   std::optional<std::string> runs_in;    // the ID of the boot that its container was started in
-  bool has_acted = false;                // its command was started and did something to the node
+  bool has_acted = false;                // its command started and changed the node
   bool has_failed_check = false;
   bool came_late =
-      false;  // while its request was on its way, its owner was closed or its intent withdrawn
+      false;  // its owner was closed or its intent withdrawn while its request was on its way
 };
 
 class JobTruths {
@@ -34,11 +34,11 @@ class JobTruths {
   void add(JobTruth job) { jobs_.push_back(std::move(job)); }
   [[nodiscard]] std::vector<JobTruth>& all() { return jobs_; }
   [[nodiscard]] const std::vector<JobTruth>& all() const { return jobs_; }
-  // Somebody has deleted the Job of that name.
+  // The Job of that name was deleted.
   void end(const std::string& name) {
     for (JobTruth& job : jobs_) job.is_over |= job.name == name;
   }
-  // The last one of that step of the Remediation; null: there was none.
+  // The last Job of that step of the Remediation; null if there was none.
   [[nodiscard]] const JobTruth* last(const std::string& remediation, Step step) const {
     const JobTruth* last = nullptr;
     for (const JobTruth& job : jobs_) {

@@ -16,12 +16,12 @@ void LateAlerts::on_taken(const AlertSignal& signal) {
   if (said_.size() >= kRemembered) said_.erase(said_.begin());
   said_.push_back(signal);
   const auto holders = holders_of(signal);
-  if (!signal.firing || holders.size() != 1) return;  // which of two has recorded it is unknown
+  if (!signal.firing || holders.size() != 1) return;  // either of two may have recorded it
   auto& start = started_[{holders.front()->uid, signal.fingerprint}];
   start = std::max(start, signal.starts_at);
 }
 
-// The open Remediations that know the alert: those of a Node that had the name before too.
+// The open Remediations that have the alert, including those of an earlier Node of that name.
 std::vector<const Remediation*> LateAlerts::holders_of(const AlertSignal& signal) const {
   std::vector<const Remediation*> holders;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
@@ -34,7 +34,7 @@ std::vector<const Remediation*> LateAlerts::holders_of(const AlertSignal& signal
   return holders;
 }
 
-// The first of them that is of the node that stands; null: there is none.
+// The first of them that belongs to the present Node; null if there is none.
 const Remediation* LateAlerts::holder_of(const AlertSignal& signal) const {
   const NodeTruth* const node = stage_.truth.node(signal.node);
   for (const Remediation* const holder : holders_of(signal)) {
@@ -59,7 +59,7 @@ const Alert* LateAlerts::alert_of(const std::string& fingerprint) const {
   return nullptr;
 }
 
-// Of an alert that fires; of no node where none does.
+// The end of an alert that fires; without a node if none fires.
 AlertSignal LateAlerts::forged_end() {
   const Machine& machine = stage_.late_chance.pick(fleet_.machines());
   for (const auto& [severity, alert] : machine.alerts) {
@@ -96,7 +96,7 @@ void LateAlerts::say_late(const AlertSignal& signal, const Deliver& deliver) {
   const bool is_old_end = !signal.firing && is_firing && heard != started_.end() &&
                           heard->second == start && signal.ends_at < start;
   const bool is_denied = !signal.firing && is_firing && stage_.setting.has_alertmanager;
-  // The end may have been told by a clock that has gone back since.
+  // The end may come from a clock that has gone back since.
   const auto ago = was_firing ? Clock::Wall::duration(0) : stage_.clock.wall() - *known->ended_at;
   const bool is_just_over =
       !was_firing && stage_.jumped.count() == 0 && ago.count() >= 0 && ago < kLateRepeats / 2;
@@ -104,7 +104,7 @@ void LateAlerts::say_late(const AlertSignal& signal, const Deliver& deliver) {
       signal.firing && !is_firing && is_just_over && signal.starts_at <= known->starts_at;
   stage_.trace.say("late: alert " + signal.fingerprint + (signal.firing ? " fires" : " has ended"));
   (void)deliver(signal);
-  // The cluster may have moved on meanwhile.
+  // The cluster may have changed meanwhile.
   const AlertEvidence* const after = evidence_of(signal);
   const Alert* const now = alert_of(signal.fingerprint);
   if (after == nullptr || now == nullptr || now->is_firing != is_firing || now->starts_at != start)
@@ -122,7 +122,7 @@ bool LateAlerts::poll(std::vector<AlertSignal> known, const Deliver& deliver) {
   if (!loses_ends() || stage_.setting.places.polls || stage_.is_off(Sabotage::kAbsent))
     return false;
   std::erase_if(known, [](const AlertSignal& signal) {
-    const std::string& fingerprint = signal.fingerprint;  // of Alertmanager: digits, no origin
+    const std::string& fingerprint = signal.fingerprint;  // Alertmanager's: 16 digits, no origin
     return fingerprint.size() != 16 || fingerprint.contains('.');
   });
   const auto firing = alertmanager_.all_firing(std::chrono::seconds(5));

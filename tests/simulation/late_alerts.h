@@ -1,6 +1,6 @@
-// What goes wrong on the way of alerts: copies of what was said long ago come late, after what was
-// said since; ends are forged, or never said. Checks right after each what must be true of it. With
-// chance of its own, so that the other simulations stay as they are.
+// Faults in the delivery of alerts: old copies arrive after newer alerts, and ends are forged or
+// lost. Checks the rules right after each. Has its own chance, so that the other simulations stay
+// as they are.
 #pragma once
 
 #include <functional>
@@ -17,24 +17,24 @@ namespace gpuward::remediator::simulation {
 
 class LateAlerts {
  public:
-  using Deliver = std::function<bool(const AlertSignal&)>;  // false: it was not taken
+  using Deliver = std::function<bool(const AlertSignal&)>;  // false: the webhook did not accept it
 
   LateAlerts(Stage& stage, Fleet& fleet, Silences& alertmanager)
       : stage_(stage), fleet_(fleet), alertmanager_(alertmanager) {}
 
-  // The webhook has taken it.
+  // The webhook has accepted it.
   void on_taken(const AlertSignal& signal);
-  // etcd is restored: the records do not know what was taken since the backup.
+  // etcd was restored: the records do not have the alerts that were accepted since the backup.
   void forget_what_was_taken() { started_.clear(); }
-  // Perhaps something comes late, or is forged.
+  // Perhaps an old copy arrives, or a forged end.
   void say_something(const Deliver& deliver);
-  // What the poll of the Alertmanager does with what a replica knows; false where nothing ended.
+  // Polls the Alertmanager for the alerts that a replica has; returns false if none has ended.
   bool poll(std::vector<AlertSignal> known, const Deliver& deliver);
-  // Whether nobody says that alerts end, so that only the poll can tell.
+  // Whether ends are lost, so that only the poll finds them.
   [[nodiscard]] bool loses_ends() const {
     return stage_.setting.says_late && stage_.setting.has_alertmanager;
   }
-  // At rest nothing counts as firing that does not.
+  // At rest no alert that has ended counts as firing.
   void check_rest() const;
 
  private:
@@ -49,9 +49,9 @@ class LateAlerts {
   Fleet& fleet_;
   Silences& alertmanager_;
   AbsentAlerts absent_{std::chrono::minutes(2), std::chrono::seconds(30)};
-  std::vector<AlertSignal> said_;  // once, in order
-  // The latest start that was taken, by UID of the Remediation and fingerprint: a later one knows
-  // of nothing that was said to an earlier.
+  std::vector<AlertSignal> said_;  // each once, in order
+  // The latest start that a Remediation accepted, by its UID and the fingerprint. A later
+  // Remediation does not have the alerts of an earlier one.
   std::map<std::pair<std::string, std::string>, WallTime> started_;
 };
 

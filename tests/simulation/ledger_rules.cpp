@@ -12,7 +12,8 @@ bool is_disrupted(const Remediation& remediation) {
          (remediation.status.find(Step::kDrain) || remediation.status.find(Step::kReboot));
 }
 
-// Of our own rules: what other sources say has other names, and each name is a storm of its own.
+// Considers the exporter's own rules only: other sources use other names, and each name is a storm
+// of its own.
 bool fires_as_others_do(const AlertEvidence& alert) {
   return alert.firing() && alert.alertname == "GpuNodeBad";
 }
@@ -24,10 +25,10 @@ bool is_cordoned_by_us(const NodeTruth& node) {
 
 const std::string kCluster = "the cluster";
 
-// So many of what is counted at each place.
+// Counts by place.
 using Counts = std::map<std::string, int>;
 
-// `nodes`: so many there ever were, by place, which is no fewer than any census had.
+// `nodes`: the number of nodes there ever were, by place; no census had more.
 void require_at_most(const Counts& counts, const Counts& nodes, const Share& most,
                      const std::string& what) {
   for (const auto& [where, count] : counts) {
@@ -103,12 +104,12 @@ void LedgerRules::on_ledger_written(const Ledger& after) {
   check_arrivals(after);
 }
 
-// By what the replica has surely heard.
+// Judges by what the replica has surely heard.
 void LedgerRules::check_storm(const Remediation& of, const std::string& what) const {
   if (std::ranges::none_of(of.alerts, fires_as_others_do)) return;
   const WindowLimit& storm = stage_.setting.policy.budgets.storm;
   const Look& look = *stage_.looks.back();
-  std::map<std::string_view, WallTime> by_node;  // of two Remediations of a node, one
+  std::map<std::string_view, WallTime> by_node;  // counts one Remediation per node
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     const NodeTruth* const node = stage_.truth.node(remediation.node);
     const bool is_known = node != nullptr && node->node.meta.uid == remediation.node_uid &&
@@ -132,7 +133,7 @@ void LedgerRules::check_storm(const Remediation& of, const std::string& what) co
 void LedgerRules::check_worn_out(const Remediation& remediation) const {
   const bool was_treated =
       std::ranges::any_of(stage_.truth.ledger().attempts, [&](const Attempt& attempt) {
-        const bool is_own =  // the name may be that of a deleted one
+        const bool is_own =  // a deleted one may have had the name
             attempt.remediation == remediation.name && attempt.at >= remediation.created;
         return !is_own && attempt.hardware.instance_id == remediation.instance_id;
       });
@@ -146,7 +147,7 @@ void LedgerRules::check_kept(const Ledger& after) const {
   require(after.starts.size() >= before.starts.size(), "ledger-kept", "a start was forgotten");
   require(after.attempts.size() >= before.attempts.size(), "ledger-kept",
           "an attempt was forgotten");
-  // What was closed when the replica began to look is open again.
+  // A Remediation that was closed when the replica began its look may be open again.
   if (stage_.looks.back()->restores != stage_.restores) return;
   for (const Slot& slot : before.taints) {
     const Remediation* const holder = stage_.truth.remediation(slot.remediation);
@@ -160,7 +161,7 @@ void LedgerRules::check_kept(const Ledger& after) const {
   }
 }
 
-// After a jump of the clock nobody can tell what is within a window.
+// After a jump of the clock the length of a window is unknown.
 void LedgerRules::check_windows(const Slot& begun) const {
   if (stage_.setting.has_clock_jumps) return;
   for (const WindowLimit& limit : stage_.setting.policy.budgets.cluster.windows) {

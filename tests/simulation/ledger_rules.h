@@ -1,5 +1,5 @@
-// What must be true of the budgets, counted from what is really done to the nodes, and of the
-// ledger that they are kept in. Part of the invariants.
+// Rules for the budgets, counted from what really happens to the nodes, and for the ledger that
+// keeps them. Part of the invariants.
 #pragma once
 
 #include <map>
@@ -13,18 +13,18 @@ class LedgerRules {
  public:
   explicit LedgerRules(const Stage& stage) : stage_(stage) {}
 
-  // A replica has replaced the ledger. Called before the truth hears of it.
+  // A replica has replaced the ledger. Called before the truth is updated.
   void on_ledger_written(const Ledger& after);
-  // etcd is restored: what was begun since the backup is in no ledger, and an operator answers for
-  // it who closes the breaker.
+  // etcd was restored: no ledger has the steps that began since the backup. The operator who closes
+  // the breaker is responsible for them.
   void forget();
-  // Somebody does what needs a slot of that harm.
+  // A replica does something that needs a slot of that impact.
   void check_slot(const Remediation& remediation, Impact impact, const std::string& what) const;
-  // Somebody begins a disruptive step.
+  // A replica begins a disruptive step.
   void check_storm(const Remediation& of, const std::string& what) const;
-  // A step was refused because the machine has had it before: then this very machine has.
+  // A replica refused a step because the machine had it before: then this very machine had it.
   void check_worn_out(const Remediation& remediation) const;
-  // After each event, over the whole cluster.
+  // Called after each event; counts over the whole cluster.
   void check_budgets() const;
 
  private:
@@ -37,7 +37,7 @@ class LedgerRules {
   std::map<std::string, WallTime> begun_;  // when each Remediation first had a slot to disrupt
   std::map<std::string, WallTime> ended_;  // the same to terminate
   std::map<std::string, Arrival> arrived_;
-  int closings_ = 0;  // of the breaker, by people
+  int closings_ = 0;  // of the breaker, by operators
 };
 
 }  // namespace gpuward::remediator::simulation

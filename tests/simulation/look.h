@@ -1,5 +1,6 @@
-// What a replica has been told since it began to look at a node, as it was really said, whatever a
-// sabotage made of it. The invariants judge by this what it does next.
+// A look: one reconcile of a node by a replica. Holds the answers that the replica got since the
+// look began, as they really were, without the changes of a sabotage. The invariants judge by it
+// what the replica does next.
 #pragma once
 
 #include <map>
@@ -17,22 +18,22 @@
 namespace gpuward::remediator::simulation {
 
 struct Look {
-  std::string who;       // "r1"
-  std::string identity;  // in the lease: "r1#3"
-  std::string subject;   // the node that it looks at
+  std::string who;       // for example "r1"
+  std::string identity;  // in the lease, for example "r1#3"
+  std::string subject;   // the node of the look
   std::shared_ptr<const Policy> policy;
   Tick begun = 0;
-  int restores = 0;    // of etcd, before it began
+  int restores = 0;    // number of restores of etcd before it began
   int requests = 0;    // in the quiet time
-  Tick told = 0;       // the last answer about a Node or a Remediation that it got
-  Tick permitted = 0;  // the last answer of the switch
-  Tick sent = 0;       // when the last request was
-  Tick node_read = 0, remediation_read = 0;  // the last answers that had one of these
-  // The versions up to which the informers have heard of all changes.
+  Tick told = 0;       // when it last got an answer about a Node or a Remediation
+  Tick permitted = 0;  // when the switch last answered
+  Tick sent = 0;       // when it sent the last request
+  Tick node_read = 0, remediation_read = 0;  // when it last read the Node and the Remediation
+  // The versions up to which the informers have received all changes.
   Version heard_nodes = 0, heard_remediations = 0;
-  Clock::Steady listened;  // when these last heard from the API server at all
+  Clock::Steady listened;  // when the informers last received anything from the API server
   std::optional<kube::Node> node;
-  std::map<std::string, std::string> versions;  // of Remediations, as they were answered
+  std::map<std::string, std::string> versions;  // of Remediations, as the API server answered them
   std::optional<HealthReport> report;
   std::optional<MachineProofs> proofs;
 };

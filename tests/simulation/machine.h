@@ -1,5 +1,5 @@
-// One machine behind a node: what is really wrong with it, what its exporter says of it, and the
-// alert that follows from that. Plain values; changed by the fleet.
+// One machine behind a node: its real state, the reports of its exporter, and the alert that
+// follows from them. Plain values; the fleet changes them.
 #pragma once
 
 #include <algorithm>
@@ -16,43 +16,43 @@
 
 namespace gpuward::remediator::simulation {
 
-// How the exporter on it speaks.
+// How its exporter reports.
 enum class Voice {
   kHonest,
-  kStale,     // what it said minutes ago
-  kOldBoot,   // of the boot before
+  kStale,     // reports the state of minutes ago
+  kOldBoot,   // reports the boot before
   kSilent,    // no series at all
-  kBlind,     // without the kernel's log
-  kInvented,  // of faults that only lines of the kernel log tell
+  kBlind,     // does not read the kernel's log
+  kInvented,  // reports faults that only lines of the kernel log show
 };
 
-// What its exporter knows of its fault beyond that it was once seen.
+// What its exporter knows about its fault, besides having seen it once.
 enum class Proof {
   kMeasured,   // a check measures it all the time
-  kLatched,    // none has for long
+  kLatched,    // no check has measured it for long
   kDiagnosed,  // a diagnostic has failed in this boot
 };
 
-// The machine itself, whatever there is of its Node.
+// The life of the machine itself, whether it has a Node or not.
 enum class Life { kRuns, kEnding, kGone };
 
 struct Alert {
   Clock::Wall starts_at, ends_at;
   bool is_firing = false;
-  // As the webhook last took it in the quiet time, of which birth of its machine.
+  // What the webhook last accepted in the quiet time, and for which birth of its machine.
   Clock::Wall said_start;
   bool said_firing = false;
   int said_birth = 0;
 };
 
-// What others say of it by a condition of its Node.
+// What others report by a condition of its Node.
 struct Problem {
   std::string status = "False";
   Clock::Wall since;               // its last transition
-  Clock::Wall last_false = since;  // when it last said that all is well, or now
+  Clock::Wall last_false = since;  // when it last turned from False
 };
 
-// A firing alert as its rule makes it.
+// A firing alert with the labels of its rule.
 struct FiringAlert {
   std::map<std::string, std::string> labels;
   std::string fingerprint;
@@ -62,43 +62,43 @@ struct FiringAlert {
   bool drill = false;
 };
 
-// Who hears nothing of it, and why.
+// The parts that do not hear it, and why.
 struct SilentState {
   bool is_cut_off = false;   // its kubelet does not reach the API server, or is down
   bool is_unread = false;    // Prometheus reads nothing of it
   bool is_down = false;      // the machine does not run
-  bool is_impaired = false;  // and its cloud says so
+  bool is_impaired = false;  // its cloud reports that
   bool has_power = true;
-  bool is_seen_on = true;                        // what controls its power answers
-  std::optional<kube::WallTime> renewed = {};    // its Lease, for the last time
-  std::optional<Clock::Steady> unknown_at = {};  // when Kubernetes says so
-  std::optional<Clock::Steady> cut_since = {};   // with others, from all at once
-  std::optional<Clock::Steady> down_until = {};  // it was down, or cut off, a moment ago
+  bool is_seen_on = true;                        // the controller of its power answers
+  std::optional<kube::WallTime> renewed = {};    // the last renewal of its Lease
+  std::optional<Clock::Steady> unknown_at = {};  // when Kubernetes sets Ready to Unknown
+  std::optional<Clock::Steady> cut_since = {};   // cut off from everything, together with others
+  std::optional<Clock::Steady> down_until = {};  // it was down or cut off until then
   bool is_by_cloud = false;                      // its cloud is at work on it
 };
 
-// What is injected into its exporter; one at a time.
+// The fault that is injected into its exporter; at most one at a time.
 struct InjectedDrill {
   Severity severity = Severity::kNone;
   std::string boot;
-  std::optional<Clock::Steady> ends;    // null: none runs
-  std::optional<Clock::Steady> breaks;  // really, in the middle of it
+  std::optional<Clock::Steady> ends;    // null: no drill runs
+  std::optional<Clock::Steady> breaks;  // when the machine really breaks during it
   std::map<Severity, Alert> alerts;
 };
 
-// What its cloud has announced of it.
+// An event that its cloud has announced.
 struct CloudEvent {
   std::string id;
   AnnouncementKind kind = AnnouncementKind::kFreeze;
-  Clock::Wall start = {}, first_seen = {};  // as it is announced
-  Clock::Steady begins = {};                // which is at the start or later
-  std::optional<Clock::Steady> over = {};  // once it has begun: when the cloud says that it is over
-  bool takes_down = false;                 // the machine does not run meanwhile
+  Clock::Wall start = {}, first_seen = {};  // as announced
+  Clock::Steady begins = {};                // when it really begins: at the start or later
+  std::optional<Clock::Steady> over = {};   // when the cloud reports its end; set once it has begun
+  bool takes_down = false;                  // the machine does not run meanwhile
 
   [[nodiscard]] bool is_begun() const { return over.has_value(); }
 };
 
-// When its last fault ended, and how long that had lasted.
+// When its last fault ended, and how long it had lasted.
 struct Cured {
   Clock::Steady at;
   Clock::Steady::duration lasted;
@@ -106,45 +106,45 @@ struct Cured {
 
 struct MachineCloud {
   std::vector<CloudEvent> events;
-  // What its exporter writes beside them: of another machine or boot, of which each is.
+  // Events of other machines or boots that its exporter writes too, each with its boot ID.
   std::vector<std::pair<CloudEvent, std::string>> foreign;
   std::optional<Clock::Steady> foreign_until = {};  // in the quiet time
-  std::string old_boot;                      // that its exporter names; empty: the one that runs
-  bool is_mute = false;                      // it does not answer: what is known is stale
-  std::optional<Clock::Steady> writes = {};  // when its exporter does
+  std::string old_boot;  // the boot ID that its exporter writes; empty: the current one
+  bool is_mute = false;  // the cloud does not answer: the known events are stale
+  std::optional<Clock::Steady> writes = {};  // when its exporter writes next
 };
 
 struct Machine {
   std::string name;
   int births = 1, boots = 1;
-  std::optional<Clock::Steady> booted_at = {};  // since its first boot
+  std::optional<Clock::Steady> booted_at = {};  // of the last boot; null in its first
   int boards = 1;  // a cloud may start the same instance on other hardware
   bool exists = true, is_ready = true;
   Severity fault = Severity::kNone;
   bool heals_by_reboot = true;
   Proof proof = Proof::kMeasured;
-  std::optional<Clock::Steady> sick_since = {};  // with severity reset or worse
+  std::optional<Clock::Steady> sick_since = {};  // broken with severity reset or worse
   std::optional<Cured> cured = {};
   Voice voice = Voice::kHonest;
-  bool forges_serials = false;  // it reports GPUs of other machines as well
+  bool forges_serials = false;  // it also reports GPUs of other machines
   std::map<Severity, Alert> alerts;
-  // What other rules and programs say of it, where there are any.
+  // What other rules and programs report about it, in simulations that have some.
   Alert foreign = {};
   SilentState silence = {};
   MachineCloud cloud = {};
   InjectedDrill drill = {};
-  // As its condition Ready has it.
+  // The status of its condition Ready.
   std::string ready_said = {};
   Clock::Wall ready_since = {};
   Problem problem = {};
-  // A restart that the cloud has accepted: when the machine is back; null: it never comes back.
+  // The cloud has accepted a restart. `back_at` is when the machine is back; null: never.
   bool is_restarting = false;
   std::optional<Clock::Steady> back_at;
-  // One that it has accepted and nobody was told of: when it begins.
+  // When a restart begins that the cloud accepted without an answer.
   std::optional<Clock::Steady> restarts_at = {};
   Life life = Life::kRuns;
-  // The next turn of one that ends: it is gone, its Node goes, another comes in its place; null:
-  // there is none.
+  // When a machine that ends reaches the next phase: it is gone, its Node is deleted, another
+  // machine replaces it; null: never.
   std::optional<Clock::Steady> turns_at;
 
   [[nodiscard]] bool is_about_to_restart() const {
@@ -154,15 +154,15 @@ struct Machine {
   [[nodiscard]] std::string boot_id(int boot) const {
     return "boot-" + name + "-" + std::to_string(births) + "-" + std::to_string(boot);
   }
-  // Of our own rules.
+  // The labels of an alert of the exporter's own rules.
   [[nodiscard]] std::map<std::string, std::string> labels_of(Severity severity) const;
-  // As Alertmanager makes it of them.
+  // The fingerprint that Alertmanager computes from them.
   [[nodiscard]] std::string fingerprint(Severity severity) const;
   [[nodiscard]] std::map<std::string, std::string> foreign_labels() const;
   [[nodiscard]] std::map<std::string, std::string> drill_labels(Severity severity) const;
-  // Those of other rules and of drills too.
+  // Includes the alerts of other rules and of drills.
   [[nodiscard]] std::vector<FiringAlert> firing() const;
-  // The worst that an alert fires for.
+  // The worst severity of its firing alerts.
   [[nodiscard]] Severity alerted() const {
     Severity worst = Severity::kNone;
     for (const auto& [severity, alert] : alerts) {
@@ -172,7 +172,7 @@ struct Machine {
   }
   [[nodiscard]] std::string instance() const { return "i-" + name + "-" + std::to_string(births); }
   [[nodiscard]] std::string serial() const { return instance() + "-" + std::to_string(boards); }
-  // Of the firmware, so of the hardware.
+  // From the firmware, so it belongs to the hardware.
   [[nodiscard]] std::string system_uuid() const {
     const auto digits = [](int number, std::size_t width) {
       const std::string text = std::to_string(number);

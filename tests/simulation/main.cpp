@@ -1,7 +1,7 @@
 // simulation [--seed N | --seeds FROM:TO] [--jobs N] [--thousands] [--without GUARD] [--keep-going]
-// Exit code 1 where an invariant broke; the trace of that seed is on stderr.
-// simulation --bites FROM:TO [--jobs N]: at which seed each guard is missed, as bites_test.cpp
-// lists it. Exit code 1 where one is not missed at any.
+// Exit code 1 if an invariant broke; the trace of that seed is on stderr.
+// simulation --bites FROM:TO [--jobs N]: prints the seed at which each guard is missed, in the form
+// of bites_test.cpp. Exit code 1 if no seed misses one of them.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -62,7 +62,7 @@ bool read_wish(int count, char** words, Wish& wish) {
   return true;
 }
 
-// Seeds in order, on a few threads, each with its own world.
+// Runs seeds in order, on a few threads, each in its own world.
 class Run {
  public:
   explicit Run(const Wish& wish) : wish_(wish), next_(wish.first) {}
@@ -77,7 +77,7 @@ class Run {
     return broken_ == 0 ? 0 : 1;
   }
 
-  // The first seed at which something broke; nothing where all held.
+  // Returns the first seed at which something broke; nothing if all held.
   std::optional<std::uint64_t> first_broken() {
     work_together();
     return first_broken_;

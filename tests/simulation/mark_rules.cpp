@@ -14,7 +14,7 @@ bool has_annotation(const kube::Node& node) {
   return node.meta.annotations.contains(std::string(kAnnotation));
 }
 
-// What the annotation and the taint say, and the record does not.
+// What the annotation and the taint say that the record does not; null if they agree.
 const char* contradiction(const NodeTruth& node, const Remediation& open) {
   const RemediationStatus& status = open.status;
   const StepRecord* const taint = status.find(Step::kTaint);
@@ -46,7 +46,7 @@ const Remediation* MarkRules::open_for(const NodeTruth& node) const {
 }
 
 void MarkRules::on_written(const Remediation* before, const Remediation& after) {
-  if (before == nullptr) asked_.erase(after.name);  // the name of one that was deleted
+  if (before == nullptr) asked_.erase(after.name);  // the name of a deleted one
   if (needs_operator(after.status.phase)) {
     asked_.insert(after.name);
     asked_nodes_.insert(after.node_uid);

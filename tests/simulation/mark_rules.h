@@ -1,5 +1,5 @@
-// Taint, cordon and annotation on a Node, and the record of them, say the same, or a human was
-// told: whoever has edited which of them.
+// Rules for taint, cordon and annotation on a Node: they agree with their record, or an operator
+// was notified. Any of them may have been edited.
 #pragma once
 
 #include <map>
@@ -14,11 +14,11 @@ class MarkRules {
  public:
   explicit MarkRules(const Stage& stage) : stage_(stage) {}
 
-  // A replica has written a Remediation; `before` null: it is new.
+  // A replica has written a Remediation; `before` is null if it is new.
   void on_written(const Remediation* before, const Remediation& after);
-  // Once all is at rest.
+  // Called at rest.
   void check_rest() const;
-  // Of nodes that nobody has edited: at every moment.
+  // Called after each event; considers nodes that were not edited.
   void check_always() const;
   // Whether the Remediation of that name was last closed after `since`.
   [[nodiscard]] bool was_closed_since(const std::string& name, Tick since) const {
@@ -26,8 +26,8 @@ class MarkRules {
     return closed != closed_.end() && closed->second > since;
   }
 
-  // Null for none. Where two are open: the one that the node's annotation names, else one that
-  // somebody was told of.
+  // Null if none is open. If two are open, returns the one that the node's annotation names,
+  // otherwise the one that notified an operator.
   [[nodiscard]] const Remediation* open_for(const NodeTruth& node) const;
 
  private:
@@ -35,7 +35,7 @@ class MarkRules {
   void check_with_record(const NodeTruth& node, const Remediation& open) const;
 
   const Stage& stage_;
-  std::set<std::string> asked_;         // Remediations that a human was ever asked about
+  std::set<std::string> asked_;         // Remediations that ever asked an operator
   std::set<std::string> asked_nodes_;   // the same by node UID
   std::map<std::string, Tick> closed_;  // Remediations: when each was last closed
 };

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kTolerates = 0.3, kStaysHome = 0.7, kComesBackAtOnce = 0.7, kComesToDrained = 0.2;
 constexpr int kMostCome = 3;  // to the node of one Remediation after its drain
-// What the API server says of the time at which a pod was made has whole seconds.
+// The API server gives the time at which a pod was made in whole seconds.
 constexpr std::chrono::seconds kCoarse{1};
 
 }  // namespace
@@ -68,7 +68,7 @@ void NewcomerRules::on_look(const Remediation& remediation) {
   known->second.processes.insert(stage_.looks.back()->identity);
 }
 
-// One that tolerates the taints, uses no GPU and is not protected.
+// The pod tolerates the taints, uses no GPU and is not protected.
 bool NewcomerRules::may_stay(const std::string& name, const PodTruth& pod) const {
   const PodKind kind = stage_.pods.kind_of(name);
   return kind.tolerates && kind.turn != PodTurn::kWorkload && kind.hold != PodHold::kProtected &&
@@ -84,7 +84,7 @@ bool NewcomerRules::may_be_left(const Remediation& owner, const std::string& nam
   return pod.came + kCoarse > known->second.intended;
 }
 
-// The count of a look whose process dies before it is written is lost.
+// The count of a look is lost if its process dies before it is written.
 void NewcomerRules::on_removed(const Remediation& owner, const std::string& name,
                                const PodTruth& pod) {
   const StepRecord* const record = owner.status.find(Step::kDrain);
@@ -104,7 +104,7 @@ void NewcomerRules::on_removed(const Remediation& owner, const std::string& name
           what + "and so did " + std::to_string(most) + " before, and was removed");
 }
 
-// Whether the budget of a pod allows one is the API server's to say.
+// The API server decides whether the budget of a pod allows its eviction.
 void NewcomerRules::check_empty(const Remediation& owner, Tick begun,
                                 const std::string& what) const {
   if (!stage_.setting.has_pods || stage_.setting.has_clock_jumps) return;

@@ -1,5 +1,5 @@
-// The Alertmanager of a simulation: says what alerts there are, twice, late, in another order, or
-// not at all, and comes again where the webhook did not take it.
+// The Alertmanager of a simulation: sends the alerts twice, late, in another order, or not at all,
+// and retries when the webhook does not accept them.
 #pragma once
 
 #include <functional>
@@ -13,17 +13,17 @@ namespace gpuward::remediator::simulation {
 
 class Notifier {
  public:
-  using Deliver = std::function<bool(const AlertSignal&)>;  // false: it was not taken
+  using Deliver = std::function<bool(const AlertSignal&)>;  // false: the webhook did not accept it
 
   Notifier(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
 
-  // Notices the alerts of some machine as they are now; some of it gets lost.
+  // Queues the present alerts of a drawn machine; some of them get lost.
   void notice();
-  // Sends one of what waits; true where there was something.
+  // Sends one of the queued alerts; returns true if there was one.
   bool send_one(const Deliver& deliver);
-  // All alerts of one machine, as they are now.
+  // Sends all present alerts of one machine.
   void say_all(const Machine& machine, const Deliver& deliver);
-  // Says everything as it is now, once each, in order.
+  // Sends each change since the last call, once, in order.
   void say_what_is_new(const Deliver& deliver);
   void forget_what_was_said();
 
@@ -33,7 +33,7 @@ class Notifier {
   [[nodiscard]] static AlertSignal foreign_signal_for(const Machine& machine);
   [[nodiscard]] static AlertSignal drill_signal_for(const Machine& machine, Severity severity,
                                                     const Alert& alert);
-  // Nobody comes again with it: only the other sources know.
+  // Whether the alert is lost, without a retry: only the other sources have it.
   [[nodiscard]] bool is_lost();
 
   Stage& stage_;

@@ -79,7 +79,7 @@ void check_operand_labels(const Stage& stage, const kube::Node& before, const ku
     const StepRecord* const reset = known.second.status.find(Step::kGpuReset);
     return known.second.node == name && reset != nullptr && reset->result == StepResult::kIntended;
   });
-  // People edit and delete records, also between the permit and the patch.
+  // Operators edit and delete records, also between the permit and the patch.
   const bool may_be_edited = look.restores != stage.restores || stage.setting.has_edits;
   require(!is_paused || is_for_reset || may_be_edited, "operand-labels",
           "operands of " + name + " were paused for no reset");
@@ -102,7 +102,7 @@ void SimulatedOperands::follow(const kube::Node& node, const std::string& operan
   }
 }
 
-// As k8s-driver-manager does: its value instead of `true`, or behind another's.
+// As k8s-driver-manager does: writes its own value over `true`, or appends it to another value.
 void SimulatedOperands::pause_by_other(const kube::Node& node) {
   stage_.trace.say("another program pauses the operands of " + node.meta.name);
   for (const char* operand : kOperands) {

@@ -1,6 +1,6 @@
 // The operands of NVIDIA's GPU operator, in some simulations with Jobs: the labels of each Node by
-// which the operator runs them, their pods, which follow the labels in their own time, and other
-// programs and people that change the labels. With chance of its own, so that the other simulations
+// which the operator runs them; their pods, which follow the labels after some time; and other
+// programs and operators that change the labels. Has its own chance, so that the other simulations
 // stay as they are.
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace gpuward::remediator::simulation {
 
-// Whether there is an operator, drawn before anything happens.
+// Draws, before anything happens, whether there is a GPU operator.
 void let_operands_run(Setting& setting, Chance& chance);
-// The labels of a Node that is registered.
+// The operand labels of a new Node.
 void put_operands(Stage& stage, Json& labels);
-// How a sabotage bends what a replica reads of the pods of a node.
+// How a sabotage bends the pods of a node that a replica reads.
 void bend_operand_pods(const Stage& stage, Json& pods);
 
 class SimulatedOperands {
@@ -23,11 +23,12 @@ class SimulatedOperands {
   SimulatedOperands(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
 
   void do_something();
-  // In the quiet time: no other program has paused an operand, and most pods follow their labels.
+  // In the quiet time: no other program pauses an operand any more, and most pods follow their
+  // labels.
   void end_all();
-  // Whether a Node has paused ones still: the slow rounds of the leader resume them.
+  // Whether a Node still has paused operands; the slow rounds of the leader resume them.
   [[nodiscard]] bool is_any_left() const;
-  // Once all is at rest and the leader has had its rounds.
+  // Called at rest, after some rounds of the leader.
   void check_rest() const;
 
  private:
@@ -39,11 +40,11 @@ class SimulatedOperands {
   Fleet& fleet_;
 };
 
-// The rule: of a Node's labels, a replica changes those of operands alone, `true` to gpuward's
-// value for a reset, and that value back. No taint, cordon or annotation changes with them.
+// The rule: a replica changes only the labels of operands on a Node, from `true` to gpuward's value
+// for a reset and back. No taint, cordon or annotation changes with them.
 void check_operand_labels(const Stage& stage, const kube::Node& before, const kube::Node& after);
 
-// The rule: a Job of a reset is made beside no pod of an operand.
+// The rule: a replica makes no reset Job while the node has a pod of an operand.
 void check_operands(const Stage& stage, const std::string& node, const std::string& what);
 
 }  // namespace gpuward::remediator::simulation

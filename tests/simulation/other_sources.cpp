@@ -13,7 +13,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr minutes kPollEvery{1}, kGoneFor{3};
-constexpr seconds kSoonest{15};  // the conditions, which cost nothing, are looked at more often
+constexpr seconds kSoonest{15};  // the product reads the conditions, which cost nothing, more often
 
 kube::ApiOptions api_options() {
   kube::ApiOptions options;

@@ -1,5 +1,5 @@
-// The sources of a replica besides the webhook, the product's own, asked one after the other where
-// each has a thread of its own.
+// The sources of a replica other than the webhook, the product's own. In the product each has a
+// thread; here they run one after the other.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace gpuward::remediator::simulation {
 
-// What the log source keeps in the cluster, past what the rules look at.
+// What the log source stores in the cluster; the rules do not see it.
 class CursorWire final : public http::Client {
  public:
   CursorWire(Stage& stage, std::string identity) : stage_(stage), identity_(std::move(identity)) {}
@@ -37,7 +37,8 @@ class OtherSources {
   OtherSources(Stage& stage, AnsweringPlaces& places, const ClusterView& view, Intake& intake,
                kube::Credentials& credentials, std::string identity, ScrapeStates& scrapes);
 
-  // Those that are due by now; but for the poll of Alertmanager only where this replica leads.
+  // Runs the sources that are due now: the poll of Alertmanager on every replica, the others only
+  // if this replica leads.
   void go_on(const std::function<bool()>& leads);
   [[nodiscard]] bool is_due(bool leads) const;
 
@@ -52,7 +53,7 @@ class OtherSources {
   Intake& intake_;
   BentAnnouncements announcements_;
   CursorWire wire_;
-  const std::function<bool()>* leads_ = nullptr;  // during a round: a process may stand still in it
+  const std::function<bool()>* leads_ = nullptr;  // during a round, in which a process may stall
   FencedClient fence_;
   kube::Api api_;
   AlertmanagerApi alertmanager_;

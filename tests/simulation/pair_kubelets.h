@@ -1,5 +1,5 @@
-// The Job controller and the kubelets of the Jobs of two nodes (step nccl-pairs): they end as the
-// links of the two machines are, or say nothing, or are deleted.
+// The Job controller and the kubelets for the Jobs of two nodes (step nccl-pairs): the result
+// follows the links of the two machines, or there is no output, or the Jobs are deleted.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ class PairKubelets {
  public:
   explicit PairKubelets(Stage& stage) : stage_(stage) {}
 
-  // What runs for one of the tests goes on; which and how is drawn.
+  // Draws one test and its next event.
   void go_on();
-  // All that run two by two end as they should.
+  // Both Jobs of each complete test exit with the honest result.
   void end_all();
 
  private:
-  using Test = std::vector<Json>;  // its Jobs that run
-  // In the order in which they were made: names of Jobs are another at every replay.
+  using Test = std::vector<Json>;  // its running Jobs
+  // In the order in which they were made, because the names of Jobs differ in every replay.
   [[nodiscard]] std::vector<Test> running() const;
   [[nodiscard]] bool fails(const Test& jobs) const;
   void exit(const Json& job, int code, const std::string& words);
@@ -30,7 +30,7 @@ class PairKubelets {
   void remove(const Json& job);
 
   Stage& stage_;
-  std::size_t seen_ = 0;  // of the Jobs that were made, when all had ended
+  std::size_t seen_ = 0;  // number of Jobs that had been made when all had ended
 };
 
 }  // namespace gpuward::remediator::simulation

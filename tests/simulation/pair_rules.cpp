@@ -5,7 +5,8 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
-// By tests, that is: one that failed alone, or whose fellows have been found bad, says so.
+// The message of a verdict from tests. A node that failed alone, or whose partners were all found
+// bad, has another message.
 constexpr const char* kPassed = "passed with";
 constexpr const char* kFails = "fails with";
 

@@ -47,7 +47,7 @@ void AnsweringPlaces::do_something() {
   if (stage_.setting.places.logs) write_lines();
 }
 
-// By a node agent that sends them some time later.
+// The machines' kernels write lines; a node agent sends them some time later.
 void AnsweringPlaces::write_lines() {
   Chance& chance = stage_.places_chance;
   for (const Machine& machine : fleet_.machines()) {
@@ -73,7 +73,8 @@ void AnsweringPlaces::begin_trouble() {
   trouble.until = now + chance.span(seconds(30), minutes(6));
   if (trouble.fault != Fault::kEmpty) return;
   if (trouble.quiet_until > now || place == Place::kLoki) trouble.fault = Fault::kRefuses;
-  // One that starts anew knows nothing for a moment, which is shorter than what is waited for.
+  // A server that has just started knows nothing for a moment, which is shorter than the product's
+  // wait.
   trouble.until = std::min(trouble.until, now + seconds(90));
   trouble.quiet_until = trouble.until + minutes(10);
 }
@@ -134,7 +135,7 @@ std::string AnsweringPlaces::alerts_in_alertmanager() const {
   return dump_json(alerts);
 }
 
-// With a part missing there is a warning, or alerts without their start.
+// If a part is missing, the answer has a warning, or alerts without their start.
 std::string AnsweringPlaces::alerts_in_prometheus(bool asks_all, bool is_part) const {
   Chance& chance = stage_.places_chance;
   Json samples = Json::array();
@@ -143,7 +144,7 @@ std::string AnsweringPlaces::alerts_in_prometheus(bool asks_all, bool is_part) c
   for (const Machine& machine : fleet_.machines()) {
     for (const FiringAlert& alert : machine.firing()) {
       if (alert.foreign && !asks_all) continue;
-      if (is_part && alert.fingerprint.back() < '8') {  // the same ones each time
+      if (is_part && alert.fingerprint.back() < '8') {  // the same alerts each time
         is_missing = true;
         continue;
       }
@@ -164,7 +165,8 @@ std::string AnsweringPlaces::alerts_in_prometheus(bool asks_all, bool is_part) c
 std::string AnsweringPlaces::lines_in_loki(const std::string& url) const {
   const std::int64_t start = number_in(url, "start"), end = number_in(url, "end");
   const auto limit = static_cast<std::size_t>(number_in(url, "limit"));
-  std::multimap<std::int64_t, const KernelLine*> found;  // those of one moment as they were written
+  std::multimap<std::int64_t, const KernelLine*>
+      found;  // lines of one moment in the order in which they were written
   for (const KernelLine& line : lines_) {
     const bool is_there = stage_.is_quiet || line.visible <= stage_.clock.steady();
     if (is_there && line.at >= start && line.at < end) found.emplace(line.at, &line);

@@ -1,6 +1,6 @@
-// Prometheus, Alertmanager's API and Loki as the replicas ask them, behind one client: they answer
-// late, with errors, cut off, empty because they have just started, or with a part of what there
-// is. Loki keeps what the machines' kernels write.
+// Prometheus, Alertmanager's API and Loki as the replicas query them, behind one client. They
+// answer late, with errors, with truncated text, with nothing because they have just started, or
+// with a part of the data. Loki stores the lines of the machines' kernels.
 #pragma once
 
 #include <array>
@@ -12,21 +12,21 @@
 
 namespace gpuward::remediator::simulation {
 
-// One line of a kernel that the catalogue takes for a fault.
+// One line of a kernel that the catalogue classifies as a fault.
 struct KernelLine {
   std::int64_t at = 0;    // nanoseconds since 1970
-  Clock::Steady visible;  // from when on Loki has it
+  Clock::Steady visible;  // when Loki has it
   std::string node, node_uid;
 };
 
-// What the findings out of such lines are known by.
+// The fingerprint of the findings from such lines.
 [[nodiscard]] std::string fingerprint_of_lines(const std::string& node);
 
 class AnsweringPlaces final : public http::Client {
  public:
   AnsweringPlaces(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
 
-  // Kernels write, and places begin to fail.
+  // Kernels write lines, and servers begin to fail.
   void do_something();
   [[nodiscard]] const std::vector<KernelLine>& lines() const { return lines_; }
 
@@ -41,7 +41,7 @@ class AnsweringPlaces final : public http::Client {
   struct Trouble {
     Fault fault = Fault::kNone;
     Clock::Steady until{};
-    Clock::Steady quiet_until{};  // it is not empty again before: an alert was seen in between
+    Clock::Steady quiet_until{};  // it is not empty again before: an alert was seen meanwhile
   };
 
   void write_lines();

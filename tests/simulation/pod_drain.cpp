@@ -3,7 +3,7 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
-// A crash may be thrown through it.
+// Marks that a permit is requested, also if a crash is thrown through it.
 class Asking {
  public:
   explicit Asking(Stage& stage) : stage_(stage) { stage_.asks_leave = true; }

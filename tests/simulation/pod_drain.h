@@ -1,5 +1,5 @@
-// The product's own drain of one replica, over the pods of the simulation: what it sends is known
-// by the Remediation whose permit was asked for it. Dies with the process.
+// The product's own drain of one replica, over the pods of the simulation. A removal belongs to the
+// Remediation whose permit was requested for it. Dies with the process.
 #pragma once
 
 #include "remediator/actions/drain_action.h"

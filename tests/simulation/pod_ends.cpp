@@ -25,7 +25,7 @@ void PodEnds::draw(const std::vector<std::string>& names) {
 Json PodEnds::dressed(const std::string& name, Json pod) const {
   const PodEnd end = stage_.pods.kind_of(name).end;
   if (end == PodEnd::kFinalizer) pod["metadata"]["finalizers"] = Json::array({"example.com/hold"});
-  // Whether its DaemonSet is there still makes no difference.
+  // It makes no difference whether the DaemonSet still exists.
   if (end == PodEnd::kDaemon)
     pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "apps/v1"},
                                                        {"kind", "DaemonSet"},
@@ -45,7 +45,7 @@ void PodEnds::let_go(const std::string& name) {
     stage_.kube.patch(kPodPath + name, {{"metadata", {{"finalizers", nullptr}}}});
 }
 
-// Its kubelet ends it next.
+// Removes the finalizers of one pod, perhaps; its kubelet ends it then.
 void PodEnds::go_on() {
   if (!stage_.setting.has_staying_pods || !stage_.ends_chance.happens(0.05)) return;
   for (const auto& [name, pod] : stage_.pods.all()) {

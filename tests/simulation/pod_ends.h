@@ -1,6 +1,6 @@
-// Pods that do not go as others do when they are evicted: their end waits for a finalizer, their
-// kubelet never ends them, they are of a DaemonSet, or an admission webhook refuses. Drawn for each
-// pod's name, with chance of its own.
+// Pods that do not end as others do when they are evicted: a finalizer delays their end, their
+// kubelet never ends them, they belong to a DaemonSet, or an admission webhook refuses the
+// eviction. Drawn for each pod's name, with its own chance.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace gpuward::remediator::simulation {
 
 struct Stage;
 
-// In some simulations with pods; with chance of their own, so that the others stay as they are.
+// Applies to some simulations with pods; has its own chance, so that the others stay as they are.
 void let_pods_stay(Setting& setting, Chance& chance);
 
 class PodEnds {
@@ -25,18 +25,18 @@ class PodEnds {
   // Draws how each of them ends.
   void draw(const std::vector<std::string>& names);
   [[nodiscard]] Json dressed(const std::string& name, Json pod) const;
-  // One that has started.
+  // The pod has started.
   void note_start(const std::string& name);
-  // Its finalizers are taken off.
+  // The finalizers of the pod are removed.
   void let_go(const std::string& name);
-  // Somebody takes the finalizers off one pod, perhaps.
+  // Perhaps an operator removes the finalizers of one pod.
   void go_on();
 
  private:
   Stage& stage_;
 };
 
-// An admission webhook answers for the API server.
+// An admission webhook refuses the request; nullopt if it does not.
 [[nodiscard]] std::optional<http::ClientResponse> refused_by_webhook(
     const Stage& stage, const http::ClientRequest& request);
 // How a sabotage bends the pods that a replica lists.

@@ -28,7 +28,7 @@ void PodHolds::draw(const std::vector<std::string>& names) {
   }
 }
 
-// Its path.
+// Returns the path of the budget.
 std::string PodHolds::forbid(const std::string& pod, const std::string& number) {
   stage_.kube.create(kBudgets, fakes::budget(pod + number, {{"app", pod}}));
   std::string path = kBudgets + "/" + pod + number;

@@ -1,5 +1,5 @@
-// What holds some of the pods of a simulation on their nodes, and whose turn each of them has in a
-// drain: drawn for each pod's name, with chance of its own.
+// What holds some of the pods of a simulation on their nodes, and the wave of each in a drain.
+// Drawn for each pod's name, with its own chance.
 #pragma once
 
 #include <map>
@@ -15,9 +15,15 @@ struct Setting;
 struct Stage;
 
 enum class PodHold { kNone, kBudget, kTwoBudgets, kProtected };
-enum class PodTurn { kWorkload, kRest, kCritical };  // the order in which a drain asks them to go
+enum class PodTurn { kWorkload, kRest, kCritical };  // in the order in which a drain evicts them
 
-enum class PodEnd { kEnds, kFinalizer, kStuck, kDaemon, kRefused };  // when it is evicted
+enum class PodEnd {
+  kEnds,
+  kFinalizer,
+  kStuck,
+  kDaemon,
+  kRefused
+};  // how it ends when it is evicted
 
 struct PodKind {
   PodHold hold = PodHold::kNone;
@@ -26,22 +32,22 @@ struct PodKind {
   bool tolerates = false;  // every taint
 };
 
-// In some simulations with pods; with chance of their own, so that the others stay as they are.
+// Applies to some simulations with pods; has its own chance, so that the others stay as they are.
 void let_pods_be_held(Setting& setting, Chance& chance);
 
 class PodHolds {
  public:
   explicit PodHolds(Stage& stage) : stage_(stage) {}
 
-  // Draws what each of them is, and makes their budgets.
+  // Draws the kind of each of them, and makes their budgets.
   void draw(const std::vector<std::string>& names);
-  // The pod as its owner has written it.
+  // The pod as its owner writes it.
   [[nodiscard]] Json dressed(const std::string& name, Json pod) const;
-  // A budget may allow one.
+  // Perhaps a budget allows one disruption.
   void go_on();
 
  private:
-  // A budget that allows nothing.
+  // Makes a budget that allows no disruption.
   std::string forbid(const std::string& pod, const std::string& number);
 
   Stage& stage_;
@@ -50,7 +56,7 @@ class PodHolds {
 
 // How a sabotage bends the pods that a replica lists.
 void bend_pods(const Stage& stage, Json& list);
-// Whether its eviction is answered as accepted, and is not.
+// Whether the eviction is answered as accepted although it is not sent.
 [[nodiscard]] bool is_let_go_in_words(const Stage& stage, const std::string& url);
 
 }  // namespace gpuward::remediator::simulation

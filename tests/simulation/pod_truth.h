@@ -1,5 +1,5 @@
-// The pods of a simulation as they really are: on which node each is bound, and which Nodes have
-// borne that name since. A pod belongs to all of them; one that is made anew under its name is
+// The pods of a simulation as they really are: the node of each, and the Nodes that have had that
+// name since. A pod belongs to all of these Nodes. A pod that is made again under the same name is
 // another pod.
 #pragma once
 
@@ -17,16 +17,16 @@ namespace gpuward::remediator::simulation {
 
 struct PodTruth {
   std::string uid, node;
-  std::set<std::string> node_uids;  // of the Nodes that have had its node's name in its life
+  std::set<std::string> node_uids;  // of the Nodes that had its node's name during its life
   Tick since = 0;
   Clock::Steady came = {};
   bool is_unmanaged = false;
   bool is_ending = false;
   Tick ending_since = 0;
-  bool stays = false;  // whatever its kubelet does
+  bool stays = false;  // even if its kubelet ends it
 };
 
-// The name in the path of a pod, or of its eviction.
+// The pod's name in the path of a pod, or of its eviction.
 [[nodiscard]] inline std::string pod_in(const std::string& url) {
   const std::string word = "/pods/";
   const auto begin = url.find(word) + word.size();
@@ -50,9 +50,9 @@ class PodTruths {
       if (pod.node == node) pod.node_uids.insert(uid);
     }
   }
-  // Of all pods that come under the name.
+  // The kind of all pods that come under the name.
   void note_kind(const std::string& pod, PodKind kind) { kinds_.insert_or_assign(pod, kind); }
-  // etcd is restored: the pods are there that were there then.
+  // etcd was restored: the pods of the backup are there.
   void go_back_to(const PodTruths& backup) { pods_ = backup.pods_; }
   void note_node_gone(const std::string& uid, Tick now) { gone_.emplace(uid, now); }
 
@@ -65,7 +65,7 @@ class PodTruths {
     const auto found = kinds_.find(pod);
     return found == kinds_.end() ? PodKind() : found->second;
   }
-  // When the Node of that UID went; nullopt where it has not.
+  // When the Node of that UID was deleted; nullopt if it was not.
   [[nodiscard]] std::optional<Tick> node_gone(const std::string& uid) const {
     const auto found = gone_.find(uid);
     return found == gone_.end() ? std::nullopt : std::optional(found->second);

@@ -7,9 +7,10 @@ namespace {
 
 const std::string kWorkload = "/api/v1/namespaces/default/pods";
 
-// A few have nobody who would make them again: a drain fails for them.
+// A few pods have no controller that would make them again: a drain fails for them.
 constexpr double kUnmanaged = 0.02;
-// Controllers know no taint of ours, schedulers know cordons; a DaemonSet's pods come all the same.
+// Controllers do not know gpuward's taint, but schedulers respect cordons; a DaemonSet's pods come
+// all the same.
 constexpr double kStartsOnCordoned = 0.3;
 
 Json owned_by_set(const std::string& name) {
@@ -31,7 +32,7 @@ Pods::Pods(Stage& stage) : stage_(stage), holds_(stage), ends_(stage), newcomers
   for (const std::string& name : names_) start(name);
 }
 
-// On one of the nodes that there are, unless `node_name` says which.
+// Binds it to one of the present nodes, unless `node_name` names one.
 void Pods::start(const std::string& name, std::string node_name) {
   Chance& chance = stage_.pods_chance;
   std::vector<const kube::Node*> nodes;
@@ -50,7 +51,7 @@ void Pods::start(const std::string& name, std::string node_name) {
   if (!is_unmanaged) pod["metadata"]["ownerReferences"] = owned_by_set(name);
   pod = newcomers_.dressed(name, ends_.dressed(name, holds_.dressed(name, std::move(pod))));
   const Json made = stage_.kube.create(kWorkload, pod);
-  // Budgets protect what runs.
+  // Budgets protect running pods.
   if (stage_.setting.has_held_pods)
     stage_.kube.patch_status(kWorkload + "/" + name, fakes::running_status());
   stage_.pods.bind(name, {.uid = string_at(made["metadata"], "uid"),
@@ -64,7 +65,7 @@ void Pods::start(const std::string& name, std::string node_name) {
   stage_.trace.say(name + " starts on " + node.meta.name);
 }
 
-// One that names the node itself: no scheduler asks whether the node is cordoned.
+// Such a pod names the node itself: no scheduler checks whether the node is cordoned.
 void Pods::come_to_drained_node() {
   const std::string node = newcomers_.drained_node();
   if (node.empty()) return;
@@ -102,12 +103,12 @@ void Pods::go_on() {
   switch (chance.weighted({50, 25, 10, 20, 30})) {
     case 0:
       return;
-    case 1:  // a kubelet
+    case 1:  // its kubelet ends it
       return end_where(true, [](const PodTruth& pod) { return pod.is_ending && !pod.stays; });
-    case 2:  // the collector of orphans
+    case 2:  // the collector of orphans ends it
       return end_where(true,
                        [&](const PodTruth& pod) { return stage_.truth.node(pod.node) == nullptr; });
-    case 3: {  // its controller wants it elsewhere
+    case 3: {  // its controller moves it
       const std::string& name = chance.pick(names_);
       const PodTruth* const pod = stage_.pods.find(name);
       const NodeTruth* const node = pod == nullptr ? nullptr : stage_.truth.node(pod->node);

@@ -1,6 +1,6 @@
-// The pods on the nodes of a simulation, and who else than the remediator deals with them: the
-// controller that makes each anew somewhere under its name, the kubelets that end them, the
-// collector of those whose Node is gone.
+// The pods on the nodes of a simulation, and the programs other than the remediator that act on
+// them: the controllers that make each again on some node under its name, the kubelets that end
+// them, and the collector of pods whose Node is gone.
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@ namespace gpuward::remediator::simulation {
 
 class Pods {
  public:
-  // Makes some for each node.
+  // Makes some pods for each node.
   explicit Pods(Stage& stage);
 
-  // Something happens to one of them, perhaps.
+  // Perhaps one event of one pod.
   void go_on();
-  // One on a cordoned node is made elsewhere, under its name; false if there is none.
+  // Moves one pod from a cordoned node to another, under its name; false if there is none.
   bool move_one();
-  // In the quiet time: what is to end ends, and only those come that Newcomers sends.
+  // In the quiet time: pods that are ending end, and only those come that Newcomers sends.
   void end_all();
 
  private:
@@ -35,7 +35,7 @@ class Pods {
   PodHolds holds_;
   PodEnds ends_;
   Newcomers newcomers_;
-  std::vector<std::string> names_;  // of all that there should be
+  std::vector<std::string> names_;  // the names of all pods
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -1,5 +1,5 @@
-// What goes on in the process of a replica besides its work, before each request of that: its lease
-// thread has its turn, or the whole process stands still. Above the fence, as in the product.
+// The rest of a replica's process, before each of its requests: either its lease thread gets its
+// turn, or the whole process stalls. Above the fence, as in the product.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The quiet time of a World: nothing goes wrong any more, and everything must come to rest.
+// The quiet time of a World: nothing fails any more, and everything must come to rest.
 #include <algorithm>
 #include <utility>
 
@@ -12,19 +12,20 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// A look that changes nothing need not be repeated for the simulation's sake every few seconds; a
-// round is long enough for several looks at everything.
+// The simulation repeats a look that changes nothing only after this wait. A round is long enough
+// for several looks at each node.
 constexpr seconds kFirstWait{20};
 constexpr minutes kRound{16}, kLongestWait{12}, kSoonWait{1};
-// Between what a watch tells that has nothing to tell.
+// Time between two bookmarks of a watch without changes.
 constexpr seconds kBookmark{20};
-// How long a sick machine may be in service, where nothing goes wrong, and nobody was notified.
+// How long a broken machine may stay in service without a notification, while nothing fails.
 constexpr minutes kInTime{2 * kRound};
-constexpr std::size_t kMostToSettle = 200;  // writes, by machine
-constexpr std::size_t kMostWrites = 3;      // of one Remediation at rest, in an hour
-constexpr std::size_t kMostToForget = 2;    // of one that is closed: its finalizer, and itself
-constexpr std::size_t kMostToEvict = 2;     // of one pod that is not evicted: sent, and refused
-constexpr std::size_t kMostSteps = 60;  // the same where it goes on with its steps, pods included
+constexpr std::size_t kMostToSettle = 200;  // writes, per machine
+constexpr std::size_t kMostWrites = 3;      // writes of one Remediation at rest, in an hour
+constexpr std::size_t kMostToForget =
+    2;  // writes of one that is closed: its finalizer, and its deletion
+constexpr std::size_t kMostToEvict = 2;  // writes of one pod that is not evicted: sent, and refused
+constexpr std::size_t kMostSteps = 60;   // writes if it continues with its steps, with its pods
 
 bool waits_for_somebody(Phase phase) {
   return phase == Phase::kObserved || phase == Phase::kQuarantined || phase == Phase::kWaiting ||
@@ -35,7 +36,8 @@ bool is_read(const Machine& machine) {
   return !machine.silence.is_down && !machine.silence.is_unread;
 }
 
-// The annotation on it is another writer's, and the taint has no budget; both were notified.
+// The annotation on the node belongs to another writer, and the taint has no budget; gpuward has
+// notified both.
 bool is_held_untainted(const RemediationStatus& status) {
   return status.rule == kOwnershipRule &&
          status.message.contains("the node gets no taint or cordon");
@@ -53,7 +55,7 @@ void World::calm_down() {
   if (stage_.truth.ledger().breaker.open && stage_.chance.happens(0.7)) stage_.close_breaker();
   stage_.clock.jump_wall(-stage_.jumped);
   stage_.jumped = {};
-  stage_.clock.advance(minutes(6));  // no answer of the API server asks for longer
+  stage_.clock.advance(minutes(6));  // the API server asks for no longer wait
   silent_.settle();
   fleet_.settle();
   announcements_.settle();
@@ -61,7 +63,7 @@ void World::calm_down() {
   stage_.trace.say("quiet");
   hear_all();
   while (notifier_.send_one([&](const AlertSignal& signal) { return deliver(0, signal); })) {
-    if (stage_.restores > 0) {  // whoever begins anew takes nothing before
+    if (stage_.restores > 0) {  // a process that restarts accepts no alert before
       stage_.clock.advance(seconds(2));
       go_on_all();
     }
@@ -81,7 +83,8 @@ bool World::has_leader() const {
   return std::ranges::any_of(replicas_, [](const auto& replica) { return replica->leads(); });
 }
 
-// The next due look of all, or what the machines do before it; false where nothing is due.
+// Runs the next due look of all replicas, or the machines' next event before it; false if nothing
+// is due.
 bool World::reconcile_next(Clock::Steady until) {
   go_on_all();
   if (!has_leader()) {
@@ -119,13 +122,13 @@ bool World::reconcile_next(Clock::Steady until) {
   step_kubelets_.end_all();
   operands_.end_all();
   torn_jobs_.end_all();
-  go_on_all();  // a lease that was renewed all the time
+  go_on_all();  // renews the leases, as happens all the time
   look_quietly(who, *next);
   return true;
 }
 
-// The sources of alerts are read meanwhile, and the leader looks at machines with a history. False
-// if a replica is to look at a node before.
+// The sources of alerts are read meanwhile, and the leader checks the machines with a history.
+// Returns false if a look is due before `at`.
 bool World::pass_until(Clock::Steady at) {
   const bool has_history = std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
     return known.second.open() && std::ranges::any_of(known.second.alerts, is_of_history);
@@ -148,7 +151,7 @@ bool World::pass_until(Clock::Steady at) {
   return true;
 }
 
-// Watches go on meanwhile, and tell of nothing but bookmarks.
+// Watches continue meanwhile, and send only bookmarks.
 void World::sleep_until(Clock::Steady at) {
   const auto span = at - stage_.clock.steady();
   if (span <= span.zero()) return;
@@ -171,7 +174,7 @@ void World::look_quietly(std::size_t who, const std::string& node) {
       node, false,
       std::chrono::floor<std::chrono::milliseconds>(again->second - stage_.clock.steady()));
   again->second = std::max(again->second, stage_.clock.steady() + patience);
-  // The clock of a step counts only the time between two looks that are near each other.
+  // The clock of a step counts the time between two looks only if it is short.
   const bool is_soon =
       announcements_.is_announced(node) || silent_.is_silent(node) || is_under_way(node);
   patience = std::min<seconds>(3 * patience, is_soon ? kSoonWait : kLongestWait);
@@ -188,12 +191,12 @@ void World::settle(minutes time) {
   const Clock::Steady end = stage_.clock.steady() + time;
   std::size_t deletions = stage_.deletions;
   bool are_any_deleted = false;
-  // A step that has just begun runs to its end: the window of a budget may just be over. The
-  // Alertmanager repeats the alert of a record that was deleted.
+  // A step that has just begun runs to its end, because the window of a budget may just be over.
+  // The Alertmanager repeats the alert of a deleted record.
   const auto goes_on = [&] {
     return stage_.clock.steady() < end + minutes(60) && (is_under_way() || are_any_deleted);
   };
-  // Round by round, each with what the periodic resync would look at.
+  // Each round has the looks of one periodic resync.
   while (stage_.clock.steady() < end || goes_on()) {
     const std::size_t before = stage_.truth.changes().size();
     const Clock::Steady until = stage_.clock.steady() + kRound;
@@ -207,8 +210,8 @@ void World::settle(minutes time) {
       require(written <= kMostToSettle * (fleet_.machines().size() + 1), "livelock",
               std::to_string(written) + " writes, and no end");
     } while (reconcile_next(until));
-    // An Alertmanager repeats its alerts, also for a node whose Remediation was deleted, and for
-    // one that could confirm nothing while it was silent.
+    // An Alertmanager repeats its alerts, also for a node whose Remediation was deleted, and for a
+    // node that could confirm nothing while it was silent.
     are_any_deleted = deletions != std::exchange(deletions, stage_.deletions);
     if (are_any_deleted || stage_.setting.falls_silent) notifier_.forget_what_was_said();
     if (!are_any_deleted) check_in_time();
@@ -217,7 +220,8 @@ void World::settle(minutes time) {
         operands_.is_any_left())
       continue;
     if (!stage_.setting.says_late && !stage_.setting.asks_others()) return;
-    // What was ignored because its end was just over is repeated; what is absent has ended.
+    // An alert that was ignored because its end was just over is repeated; an absent alert has
+    // ended.
     const Clock::Steady later = stage_.clock.steady() + minutes(6);
     while (!pass_until(later)) {
     }
@@ -230,7 +234,7 @@ void World::settle(minutes time) {
   }
 }
 
-// A step that is under way ends by its time-out at the latest, be it after many a quiet round.
+// A step that is under way ends by its time-out at the latest, perhaps after many quiet rounds.
 bool World::is_under_way(const std::string& node) const {
   return std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const bool is_meant = node.empty() || known.second.node == node;
@@ -238,11 +242,11 @@ bool World::is_under_way(const std::string& node) const {
   });
 }
 
-// A machine of history is not verified at the first look, and taint and cordon are found explained
-// again only in the slow round, by a report from after the beginning of their alert. A clock that
-// was ahead may have put that beginning into the future. The slow round is due within a round of
-// its last one, and has its turn at the latest when the next round begins: so a third of them ends
-// after one with such a report.
+// The first look does not verify a machine with a history. Only the slow round finds that taint and
+// cordon are explained again, by a report from after the start of their alert; a clock that was
+// ahead may have put that start into the future. The slow round is due within a round of its last
+// one, and runs at the latest when the next round begins. So the third round ends after a slow
+// round with such a report.
 bool World::waits_for_verification() const {
   const bool is_history = std::ranges::any_of(fleet_.machines(), [&](const Machine& machine) {
     return machine.works() && is_read(machine) && identity_.is_to_be_verified(machine);
@@ -258,8 +262,7 @@ bool World::waits_for_verification() const {
   });
 }
 
-// Something goes on by itself, without anybody's doing, once a window of a budget is over or a node
-// is old enough.
+// A Remediation continues by itself once the window of a budget is over or a node is old enough.
 bool World::waits_for_time() const {
   return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
     const RemediationStatus& status = known.second.status;
@@ -270,7 +273,7 @@ bool World::waits_for_time() const {
   });
 }
 
-// An operator has looked at what was done since the backup.
+// An operator has checked what was done since the backup.
 void World::close_after_restore() {
   if (stage_.restores == 0 || !stage_.truth.ledger().breaker.open) return;
   stage_.trace.say("human: close the breaker");
@@ -287,7 +290,7 @@ void World::stay_at_rest() {
   const std::size_t closed = stage_.truth.remediations().size() - open;
   const std::size_t too_many = closed - std::min<std::size_t>(closed, kept.most);
   const std::size_t forgotten = kept.age < std::chrono::hours(24) ? closed : too_many;
-  // A machine that is down continues once others that are silent are known to be dead.
+  // The step for a machine that is down continues once other silent machines are proven down.
   const std::size_t most =
       kMostToForget * forgotten + (stage_.setting.falls_silent
                                        ? (open + fleet_.machines().size()) * kMostSteps
@@ -346,7 +349,8 @@ void World::check_rest() const {
   }
 }
 
-// A machine that was given up and has come back is tainted, as long as nobody wants it otherwise.
+// A given-up machine that has come back is tainted, unless an operator or the policy says
+// otherwise.
 void World::check_returned(const Machine& machine) const {
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   invariants_.ends().check_known(truth);
@@ -358,7 +362,7 @@ void World::check_returned(const Machine& machine) const {
                              !steps_for(*policy, remediation.acted_severity()).empty();
     if (!is_about_it || remediation.wish.pause || remediation.status.phase == Phase::kPaused)
       continue;
-    // Somebody was notified, be it of an annotation that nobody can explain as well.
+    // A notification is enough, also one about an annotation without an explanation.
     const RemediationStatus& status = remediation.status;
     const bool is_unexplained = status.phase == Phase::kHeld && status.rule == kOwnershipRule;
     if (is_left_in_service(status) || is_unexplained) continue;
@@ -366,7 +370,7 @@ void World::check_returned(const Machine& machine) const {
   }
 }
 
-// Whatever else is still going on.
+// Checks at the end of a round, while other steps may still run.
 void World::check_in_time() const {
   for (const Machine& machine : fleet_.machines()) {
     if (machine.works()) sources_.check_known(machine, calm_at_, kInTime);
@@ -380,11 +384,11 @@ void World::check_in_time() const {
   }
 }
 
-// A broken node is tainted, or cordoned by us where the taint of its fault has no budget, unless a
-// human or the policy wants it otherwise, or somebody was notified that it is not.
+// A broken node is tainted, or cordoned by gpuward if the taint has no budget, unless an operator
+// or the policy says otherwise, or gpuward notified an operator that it is not.
 void World::check_quarantined(const Machine& machine, Severity severity) const {
-  // What is kept of the alerts of a machine that is silent nobody can confirm: silent_ sees to it.
-  // Nor of one that Prometheus does not read in a partition, until that has healed.
+  // No report can confirm the kept alerts of a silent machine; silent_ checks those. The same holds
+  // for a machine that Prometheus does not read in a partition, until that has healed.
   const SilentState& silence = machine.silence;
   const bool is_silent = silence.is_down || (silence.is_cut_off && silence.is_unread);
   if (is_silent || (silence.is_unread && silent_.is_partitioned())) return;

@@ -12,7 +12,7 @@ std::vector<std::string> collections() {
           "/apis/coordination.k8s.io/v1" + state + "/leases", kAttachments};
 }
 
-// The path without its subresource; of a creation that of the object which it makes.
+// The path without its subresource; for a creation, the path of the new object.
 std::string object_of(const Written& write) {
   constexpr std::string_view kStatus = "/status";
   if (write.method == "POST") {
@@ -22,7 +22,7 @@ std::string object_of(const Written& write) {
   return write.path.substr(0, write.path.size() - kStatus.size());
 }
 
-// What is the same on both servers.
+// The part of an object that is the same on both servers.
 Json normalised(Json object) {
   for (const char* own : {"uid", "resourceVersion", "creationTimestamp", "generation",
                           "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
@@ -35,7 +35,7 @@ std::map<std::string, Json> by_name(const Json& list) {
   std::map<std::string, Json> objects;
   for (const Json& object : member_at(list, "items")) {
     Json one = normalised(object);
-    one.erase("kind");  // some servers leave it out of lists
+    one.erase("kind");  // some servers omit it in lists
     one.erase("apiVersion");
     objects.emplace(string_at(object["metadata"], "name"), std::move(one));
   }
@@ -54,8 +54,8 @@ std::string RealServer::deliver(const std::vector<Written>& writes) {
 std::string RealServer::tell_one(const Written& write) {
   const std::string object = object_of(write);
   Json body = translated(object, write.body);
-  // The admission plug-in that taints a node which is not ready is off there: what the fake one has
-  // put on it is sent along.
+  // The real server runs without the admission plug-in that taints a node which is not ready: the
+  // taints of the fake server are sent along.
   if (write.method == "POST" && write.path == "/api/v1/nodes" &&
       member_at(write.answer, "spec").contains("taints"))
     body["spec"]["taints"] = write.answer["spec"]["taints"];

@@ -1,6 +1,6 @@
-// Tells a real kube-apiserver every write of a simulation again, in the same order, and compares
-// what both servers are left with. UIDs, versions and times of creation are the servers' own: they
-// are translated on the way, and left out of the comparison.
+// Sends every write of a simulation to a real kube-apiserver in the same order, and compares the
+// objects on both servers. Each server sets its own UIDs, versions and creation times: they are
+// translated on the way, and not compared.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ class RealServer {
  public:
   explicit RealServer(const support::ControlPlane& plane) : plane_(plane) {}
 
-  // What went differently, in words; empty where nothing did.
+  // The differences as text; empty if there are none.
   [[nodiscard]] std::string deliver(const std::vector<Written>& writes);
   [[nodiscard]] std::string compare(fakes::FakeKube& fake) const;
-  // Everything that the simulation has made goes.
+  // Deletes everything that the simulation has made.
   void clear();
 
  private:
@@ -30,7 +30,7 @@ class RealServer {
                          const Json& body = nullptr) const;
 
   const support::ControlPlane& plane_;
-  std::map<std::string, std::string> uids_;      // of the real one, by the fake's
+  std::map<std::string, std::string> uids_;      // the real server's, by the fake's
   std::map<std::string, std::string> versions_;  // by path and the fake's version
 };
 

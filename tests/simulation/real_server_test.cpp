@@ -1,5 +1,5 @@
-// That the fake API server, on which all simulations rest, is left with what a real one is: what
-// fifty of them write, written to both.
+// The fake API server, on which all simulations rest, ends with the same objects as a real one: the
+// test sends the writes of fifty simulations to both.
 #include "tests/simulation/real_server.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ constexpr std::uint64_t kSeeds = 50;
 
 class RealServerTest : public ::testing::Test {
  protected:
-  // Nodes here are born Ready, without a controller that would take the taint off again.
+  // Nodes here are created Ready: no controller would remove the taint.
   static void SetUpTestSuite() {
     if (!support::ControlPlane::why_unavailable().empty()) return;
     support::ControlPlaneOptions options;

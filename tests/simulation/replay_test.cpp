@@ -1,4 +1,4 @@
-// A seed is a whole story: told again it is the same, line by line.
+// A seed determines a whole run: a second run is the same, line by line.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -15,11 +15,11 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Between the slow rounds of the leader; in the quiet time as long as between those of the
-// simulation.
+// Time between the slow rounds of the leader; in the quiet time they are as far apart as the rounds
+// of the simulation.
 constexpr minutes kRoundEvery{1};
 
-// Every verification is done at its first healthy look.
+// A policy in which every verification ends at its first healthy look.
 CurrentPolicy without_soaks(const CurrentPolicy& policy) {
   Policy unsoaked = *policy.get();
   PlannedStep verify = planned(Step::kVerify);
@@ -48,7 +48,7 @@ Result<IntakeCounts> OneByOne::take(std::span<const AlertSignal> signals, Clock:
   return sum;
 }
 
-// The replica is at work: what it is told from here on is a new look.
+// Begins a new look: all answers that the replica gets from here on belong to it.
 class Replica::Turn {
  public:
   Turn(Stage& stage, Look& look, std::string node) : stage_(stage) {
@@ -199,7 +199,7 @@ kube::ApiOptions Replica::options_with(milliseconds request, milliseconds retrie
   return options;
 }
 
-// As Controller's slow round does.
+// Does the same as Controller's slow round.
 void Replica::go_on() {
   const Turn turn(stage_, look_, {});
   stand();
@@ -280,7 +280,7 @@ void Replica::note_restore(const std::string& why) {
   stage_.noticed.insert(identity());
 }
 
-// As Remediator::begin_anew does; whether the process ends.
+// Does the same as Remediator::begin_anew; returns whether the process ends.
 bool Replica::begin_anew() {
   const auto notice = restored_.notice();
   if (!notice) return false;
@@ -299,7 +299,7 @@ void Replica::stop() {
   (void)candidate_.give_back();
 }
 
-// A process that stands still does not renew its lease either.
+// A stalled process does not renew its lease either.
 void Replica::before_request() {
   if (stage_.is_quiet || !stage_.chance.happens(stage_.setting.stall)) return stand();
   const auto span = stage_.chance.span(seconds(5), seconds(40));
@@ -307,7 +307,8 @@ void Replica::before_request() {
   stall_(span);
 }
 
-// What the view has is bent as what is read is, and is told as it was where nothing is bent.
+// Bends the view's copy as an answer of the API server would be bent; returns it unchanged without
+// a sabotage.
 Remediation Replica::as_told(const Remediation& remediation) const {
   const std::string path = remediation_collection() + "/" + remediation.name;
   if (stage_.sabotage == Sabotage::kNone || !stage_.kube.has(path)) return remediation;
@@ -317,7 +318,7 @@ Remediation Replica::as_told(const Remediation& remediation) const {
   return bent == now ? remediation : *parse_remediation(bent);
 }
 
-// A network that is dead is noticed by nobody but the view.
+// Only the view notices a dead network.
 void Replica::listen() {
   const Clock::Steady now = stage_.clock.steady();
   if (!view_.informers().synced()) return;
@@ -368,13 +369,13 @@ void Replica::reconcile(std::string node) {
   if (!is_new) known->second = std::min(known->second, at);
 }
 
-// Names of Jobs are another at every replay.
+// The names of Jobs differ in every replay.
 std::string Replica::words_of(const Error& error) const {
   if (!stage_.setting.tests_pairs && !stage_.setting.has_jobs) return error.message;
   return "error " + std::to_string(static_cast<int>(error.kind));
 }
 
-// Who waits for room for a taint is not seen by the others.
+// Hides from the other replicas that a Remediation waits for room for a taint.
 void Replica::forget_who_waits() {
   std::vector<Remediation> waiting;
   for_each_remediation(view_, [&](const Remediation& known) {
@@ -386,7 +387,7 @@ void Replica::forget_who_waits() {
   }
 }
 
-// What the informers have told is known without a request.
+// The replica knows what the informers have received without a request.
 void Replica::remember(const std::string& node) {
   informers_.note(look_);
   for (const std::string& name : open_for(view_, node)) {
@@ -401,7 +402,7 @@ void Replica::remember(const std::string& node) {
   if (stage_.is_off(Sabotage::kTaintOrder)) forget_who_waits();
 }
 
-// The webhook, as a sabotage bends what it is told.
+// The webhook; a sabotage bends its alerts.
 Result<IntakeCounts> Replica::take(AlertSignal signal) {
   if (stage_.is_off(Sabotage::kIntake)) return IntakeCounts{.accepted = 1};
   if (auto allowed = restored_.permit(); !allowed) return std::unexpected(allowed.error());

@@ -1,6 +1,5 @@
-// One process of the remediator, made of the product's own parts: what it keeps in memory dies with
-// it. The threads of the informers and of the queue are played by the scheduler, one call at a
-// time.
+// One process of the remediator, made of the product's own parts. Its memory ends with it. The
+// scheduler plays the threads of the informers and of the queue, one call at a time.
 #pragma once
 
 #include <map>
@@ -58,21 +57,21 @@ class Silence final : public ReconcileObserver {
   void on_error(const std::string&, const Error&) override {}
 };
 
-// What all replicas use of the world outside.
+// The outside world that all replicas share.
 struct Outside {
   HealthReports& reports;
   CloudProvider& cloud;
-  Slots* slots;          // instead of the ledger's; null: those
-  ActiveAlerts* alerts;  // null: there is no Alertmanager to ask
+  Slots* slots;          // replaces the ledger's slots; null: uses those
+  ActiveAlerts* alerts;  // null: there is no Alertmanager to query
   StepActions steps;
   Announcer& announcer;
   ApprovalGuard* guard = nullptr;
   ScrapeStates* scrapes = nullptr;
-  AnsweringPlaces* places = nullptr;  // that the other sources ask; null: there are none
-  Notifications* sinks = nullptr;     // null: nobody wants to be told
+  AnsweringPlaces* places = nullptr;  // the servers that the other sources query; null: none
+  Notifications* sinks = nullptr;     // null: no notifications are configured
 };
 
-// One node after the other: what the product's own does on several threads.
+// Passes on one node after the other; the product does it on several threads.
 class OneByOne final : public Intake {
  public:
   explicit OneByOne(Intake& intake) : intake_(intake) {}
@@ -83,7 +82,7 @@ class OneByOne final : public Intake {
   Intake& intake_;
 };
 
-// What others do while a replica waits for an answer, or stands still for so long.
+// Lets others act while a replica waits for an answer, or stalls for that long.
 struct Meanwhile {
   std::function<void()> interrupt;
   std::function<void(std::chrono::milliseconds)> stall;
@@ -91,32 +90,32 @@ struct Meanwhile {
 
 class Replica {
  public:
-  // `life`: how often a process of that name was started.
+  // `life`: the number of processes so far, this one included.
   Replica(Stage& stage, Invariants& invariants, const Outside& outside, std::string name, int life,
           Meanwhile meanwhile);
 
-  // The next `count` changes of the cluster.
+  // Receives the next `count` changes of the cluster.
   void hear(std::size_t count);
-  // What the lease thread and the slow round of the leader do by now.
+  // Does what the lease thread and the slow round of the leader have due now.
   void go_on();
-  // It ends in order: the lease is given back.
+  // Ends in order and gives the lease back.
   void stop();
-  // etcd was restored, and it has done what it has to before it ends: the next process remembers
-  // nothing that is no more.
+  // etcd was restored, and the replica has done all that it must do before it ends, so that the
+  // next process remembers nothing from before.
   [[nodiscard]] bool is_over() const { return is_over_; }
-  // Nothing where it does not lead: who leads next looks at all.
+  // Does nothing if it does not lead: the next leader looks at every node.
   void reconcile(std::string node);
   [[nodiscard]] Result<IntakeCounts> take(AlertSignal signal);
-  // The evidence that fires, as it knows it.
+  // The firing evidence that the replica has.
   [[nodiscard]] std::vector<AlertSignal> known_to_fire() const { return view_.firing_from({}); }
-  // Everything that is open.
+  // Makes every node with an open Remediation due.
   void resync();
 
   [[nodiscard]] const ClusterView& view() const { return view_; }
   [[nodiscard]] std::map<std::string, Clock::Steady>& due() { return due_; }
   [[nodiscard]] const std::string& name() const { return look_.who; }
   [[nodiscard]] const std::string& identity() const { return look_.identity; }
-  // The version up to which it was told of any changes.
+  // The version up to which it has received all changes.
   [[nodiscard]] Version heard() const { return informers_.heard(); }
   [[nodiscard]] bool leads() const { return candidate_.is_leader(); }
   [[nodiscard]] Clock::Steady next_round() const { return round_due_; }
@@ -131,7 +130,7 @@ class Replica {
   void forget_who_waits();
   [[nodiscard]] Remediation as_told(const Remediation& remediation) const;
   [[nodiscard]] Replacements& replacements();
-  [[nodiscard]] StepAction* own_step(Step step);  // null: it is not this process's own
+  [[nodiscard]] StepAction* own_step(Step step);  // null: another part plays the step
   void collect_queue();
   [[nodiscard]] bool may_write() const { return leads() || stage_.is_off(Sabotage::kFence); }
   [[nodiscard]] bool may_call() const { return leads() || stage_.is_off(Sabotage::kCallFence); }
@@ -171,7 +170,7 @@ class Replica {
   RemediationIntake intake_;
   OlderAlerts older_;
   OneByOne one_by_one_{older_};
-  std::unique_ptr<ConfirmedEnds> confirmed_ends_;  // null: there is no Alertmanager to ask
+  std::unique_ptr<ConfirmedEnds> confirmed_ends_;  // null: there is no Alertmanager to query
   const CurrentPolicy unsoaked_;
   ReturnedMachines returned_;
   OrphanedTaints orphaned_;

@@ -8,7 +8,7 @@ namespace gpuward::remediator::simulation {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// gpu.settling_time, beside steps that are as short.
+// gpu.settling_time, shortened as the steps are.
 constexpr minutes kSettlingTime{3};
 
 Result<HealthReport> Reports::latest(std::string_view node) {
@@ -56,7 +56,7 @@ Result<HealthReport> Reports::said_of(const Machine* machine) {
   return report;
 }
 
-// As with a GPU that is missing: so soon after a boot the exporter says monitor.
+// As with a missing GPU: so soon after a boot the exporter reports severity monitor.
 void Reports::settle(HealthReport& report, const Machine& machine) const {
   const bool is_young =
       machine.booted_at && stage_.clock.steady() - *machine.booted_at < kSettlingTime;

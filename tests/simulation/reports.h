@@ -1,5 +1,5 @@
-// Prometheus as the remediator asks it: what the exporter of a machine says of it, in that
-// exporter's voice. What was said is noted in the look of whoever asks.
+// Prometheus as the remediator queries it: the report of a machine's exporter, in that exporter's
+// voice. Notes the report in the look of the replica that asked.
 #pragma once
 
 #include "remediator/model/health_report.h"

@@ -9,14 +9,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Of one look: each decision asks at most six questions, the ledger is read and written for a
-// slot, each call asks for a permit of three reads, each change is one write; twice that where
-// another replica is faster.
+// For one look: each decision asks at most six questions, a slot reads and writes the ledger, each
+// call reads three times for its permit, and each change is one write; twice that if another
+// replica is faster.
 constexpr int kMostInLook = 80;
-// Its permit and itself; what another node's drain has left waiting is sent as well.
+// Its permit and its eviction; also sends evictions that another node's drain left waiting.
 constexpr int kMostForAPod = 5;
-// The shortest of the product's intervals: of a drain that has sent evictions. What is due at a
-// certain time is looked at then, and perhaps once more because it was a moment too soon.
+// The shortest of the product's intervals, of a drain that has sent evictions. A step that is due
+// at a certain time gets a look then, and perhaps one more because that was a moment too soon.
 constexpr milliseconds kShortestInterval{1'000};
 constexpr int kMostHasty = 3;
 
@@ -33,7 +33,7 @@ void RequestRules::on_request() {
 }
 
 void RequestRules::on_looked(const std::string& node, bool has_changed, milliseconds wait) {
-  // So long other nodes are tainted first, and what is said of this one waits for them.
+  // During this time other nodes are tainted first, and the status of this one waits for them.
   const WallTime since = stage_.clock.wall() - kTaintsFirst;
   const bool is_young = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& one = known.second;

@@ -1,6 +1,6 @@
-// How much a replica may ask of the API server about one node: so much in one look at it, and no
-// look at once after one that has changed nothing. Both bound its requests a minute. Part of the
-// invariants.
+// Limits on the requests of a replica to the API server about one node: at most so many in one
+// look, and no immediate look after one that changed nothing. Together they limit the requests per
+// minute. Part of the invariants.
 #pragma once
 
 #include <map>
@@ -15,14 +15,14 @@ class RequestRules {
  public:
   explicit RequestRules(const Stage& stage) : stage_(stage) {}
 
-  // The replica that is at work asks the API server. In the quiet time.
+  // The replica that is at work sends a request to the API server, in the quiet time.
   void on_request();
-  // A look in the quiet time has ended; `wait` until the next one, as the product wants it.
+  // A look in the quiet time has ended; the product wants the next one after `wait`.
   void on_looked(const std::string& node, bool has_changed, std::chrono::milliseconds wait);
 
  private:
   const Stage& stage_;
-  std::map<std::string, int> hasty_;  // looks in a row, by node
+  std::map<std::string, int> hasty_;  // hasty looks in a row, by node
 };
 
 }  // namespace gpuward::remediator::simulation

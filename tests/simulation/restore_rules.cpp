@@ -27,7 +27,7 @@ void RestoreRules::on_restored(const BackedUp& backup) {
   closings_ = stage_.truth.closings();
 }
 
-// No operator has answered yet.
+// Whether no operator has closed the breaker since the restore.
 bool RestoreRules::is_guarded() const {
   return stage_.restores > 0 && stage_.truth.closings() == closings_;
 }

@@ -1,6 +1,6 @@
-// What must be true where etcd is restored from a backup: who has seen what the backup does not
-// know notices, and nothing that the cloud has taken since the backup is asked for once more before
-// an operator closes the circuit breaker. Part of the invariants.
+// Rules for a restore of etcd from a backup: a process that has seen newer data than the backup
+// notices it, and no replica repeats a call that the cloud accepted since the backup before an
+// operator closes the circuit breaker. Part of the invariants.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace gpuward::remediator::simulation {
 
-// What a backup knows.
+// The contents of a backup.
 struct BackedUp {
-  std::size_t calls = 0;     // that the cloud had taken
+  std::size_t calls = 0;     // accepted by the cloud
   std::uint64_t writes = 0;  // of the ledger
-  bool goes_back = false;    // in its versions, of which all have heard later ones
+  bool goes_back = false;    // whether the restore lowers versions that all replicas have passed
 };
 
 class RestoreRules {
@@ -33,11 +33,11 @@ class RestoreRules {
   void on_ledger_written(const std::string& identity);
   // Called before the truth goes back.
   void on_restored(const BackedUp& backup);
-  // The cloud is asked for something.
+  // A replica calls the cloud.
   void check_call(const remediator::Machine& order, Step step) const;
-  // A process ends in order to begin anew.
+  // A process ends in order to restart.
   void check_begins_anew(const std::string& identity) const;
-  // Of each process that is there at rest.
+  // Called at rest, for each process.
   void check_rest(const std::string& identity) const;
 
  private:
@@ -45,13 +45,13 @@ class RestoreRules {
 
   const Stage& stage_;
   std::vector<std::string> taken_;             // providerIDs, in the order of the calls
-  std::set<std::string> lost_;                 // those that the backup does not know of
+  std::set<std::string> lost_;                 // those that are missing in the backup
   std::map<std::string, std::uint64_t> seen_;  // by process: the most writes of the ledger
-  std::set<std::string> witnesses_;            // processes that have seen a later ledger
-  std::string leader_;                         // when etcd was restored
+  std::set<std::string> witnesses_;            // processes that have seen a newer ledger
+  std::string leader_;                         // at the restore
   bool leader_notices_ = false;
   int closings_ = 0;
-  bool is_overtaken_ = false;  // others have written the ledger since who have not seen a later one
+  bool is_overtaken_ = false;  // a process that had not seen a newer ledger has written it since
 };
 
 }  // namespace gpuward::remediator::simulation

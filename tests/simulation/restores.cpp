@@ -15,12 +15,12 @@ const std::string kState = kConfigMaps + "/";
 const std::string kLease =
     "/apis/coordination.k8s.io/v1/namespaces/" + kStateNamespace + "/leases/" + kLeaseName;
 
-// As much as the documentation of etcd says.
+// The amount that the documentation of etcd gives.
 constexpr Version kRaise = 1'000'000'000;
-// What others write between a backup and its restore: far more than comes before a watch asks
-// again.
+// Writes of others between a backup and its restore: far more than happen before a watch
+// reconnects.
 constexpr Version kOthersWrite = 10'000;
-// Nobody restores etcd below a server that runs.
+// An operator stops the API server before a restore.
 constexpr std::chrono::seconds kServerIsDown{40};
 
 std::set<std::string> names_in(const Json& list) {
@@ -50,14 +50,14 @@ bool Restores::do_something(Version heard) {
   return true;
 }
 
-// 0 where nobody has counted yet.
+// Returns 0 if no replica has counted yet.
 std::uint64_t Restores::writes_of_ledger() {
   if (!stage_.kube.has(kState + kLedgerName)) return 0;
   const Json map = stage_.kube.get(kState + kLedgerName);
   return parse_integer<std::uint64_t>(string_at(map["data"], "writes")).value_or(0);
 }
 
-// One without a ledger is of a fresh install.
+// A backup without a ledger is one of a fresh install.
 void Restores::back_up() {
   if (writes_of_ledger() == 0 && !chance_.happens(0.1)) return;
   stage_.trace.say("etcd is backed up");
@@ -102,7 +102,7 @@ void Restores::go_back(Version version) {
   stage_.stopped_at = stops ? std::optional(stage_.tick) : std::nullopt;
 }
 
-// The controller of attachments knows what is attached.
+// The controller of attachments knows the attached volumes.
 void Restores::attach_as_before(const Json& volumes) {
   const auto there = names_in(stage_.kube.get(kAttachments)), right = names_in(volumes);
   for (const std::string& name : there) {

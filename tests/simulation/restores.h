@@ -1,7 +1,7 @@
-// etcd is restored from a backup, in some simulations: Nodes, Remediations, pods, the ledger, the
-// lease and the switch go back to what they were, while machines and clouds do not. The versions go
-// back with them, or are raised, as the option bump-revision of etcdutl does. With chance of its
-// own, so that the other simulations stay as they are.
+// An operator restores etcd from a backup, in some simulations: Nodes, Remediations, pods, the
+// ledger, the lease and the switch go back to their old state, while machines and clouds do not.
+// The versions go back too, or are raised as with the option bump-revision of etcdutl. Has its own
+// chance, so that the other simulations stay as they are.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ class Restores {
  public:
   Restores(Stage& stage, Fleet& fleet, Invariants& invariants, std::uint64_t seed);
 
-  // Perhaps somebody makes a backup, or restores it; whether it was restored. `heard`: the version
-  // up to which every replica has heard of all changes.
+  // Perhaps an operator makes a backup, or restores it; returns whether it was restored. `heard`:
+  // the version up to which every replica has received all changes.
   bool do_something(Version heard);
 
  private:
@@ -25,7 +25,7 @@ class Restores {
     fakes::Store::Backup kube;
     Truth truth;
     PodTruths pods;
-    std::size_t calls;     // that the cloud had taken
+    std::size_t calls;     // accepted by the cloud
     std::uint64_t writes;  // of the ledger
   };
 
@@ -39,7 +39,7 @@ class Restores {
   Fleet& fleet_;
   Invariants& invariants_;
   Chance chance_;
-  bool is_on_ = false;  // it is still to come
+  bool is_on_ = false;  // a restore is still to come
   std::optional<Backup> backup_;
 };
 

@@ -1,4 +1,4 @@
-// Runs one seed and says how it went. Used by the program and by the tests.
+// Runs one seed and returns its outcome. Used by the program and by the tests.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace gpuward::remediator::simulation {
 
 struct Outcome {
   std::uint64_t hash = 0, lines = 0;
-  std::string invariant, what;  // the broken one; empty where all held
+  std::string invariant, what;  // the broken one; empty if all held
   std::vector<std::string> trace;
 
   [[nodiscard]] bool holds() const { return invariant.empty(); }

@@ -1,10 +1,11 @@
-// The guards that a simulation can run without, one at a time: to show that each of them is needed
-// and that an invariant notices. Nothing in the product knows of this; the parts around it are
-// bent.
+// The guards that a simulation can run without, one at a time, to show that each of them is needed
+// and that an invariant notices its absence. Nothing in the product knows of this; the parts around
+// it are bent.
 //
-// What no invariant sees, and other tests hold: recoveries while the breaker is open; the age of a
-// node; more alerts than are kept; which of two open Remediations of one node acts; TLS,
-// credentials and rate limits of the webhook; the text of `explain` and the histograms.
+// No invariant sees the following, and other tests check it: recoveries while the breaker is open;
+// the age of a node; more alerts than a record keeps; the choice between two open Remediations of
+// one node; TLS, credentials and rate limits of the webhook; the text of `explain`; and the
+// histograms.
 #pragma once
 
 #include <array>
@@ -16,147 +17,147 @@ namespace gpuward::remediator::simulation {
 
 enum class Sabotage : std::uint8_t {
   kNone,
-  kBudgets,           // every slot is given, without the ledger
+  kBudgets,           // each request gets a slot, without the ledger
   kCluster,           // no cap of the whole cluster
   kPool,              // no cap of a node pool
   kZone,              // no cap of a zone
   kRack,              // no cap of a rack
   kTaintCap,          // no cap of taints
-  kTaintOrder,        // who waits for room for a taint is not seen by the others
+  kTaintOrder,        // a wait for room for a taint is hidden from the others
   kCordonCap,         // no cap of cordons
-  kStorm,             // no storm is ever seen
-  kMode,              // every policy is read as of mode full
+  kStorm,             // no storm is detected
+  kMode,              // every policy is read in mode full
   kSilence,           // silenced alerts are read as active
   kWell,              // every report says that the node is healthy
-  kSlots,             // the ledger is read as if nobody had a slot
-  kWindows,           // the ledger is read as if nothing was ever begun
-  kArrivals,          // the ledger is read as if no Remediation were new
-  kAttempts,          // the ledger is read as if no machine was ever treated
+  kSlots,             // the ledger is read without slots
+  kWindows,           // the ledger is read without starts
+  kArrivals,          // the ledger is read without new Remediations
+  kAttempts,          // the ledger is read without treated machines
   kBreaker,           // the circuit breaker is read as closed
   kLedgerVersion,     // the ledger is replaced without resourceVersion
   kLedgerMemory,      // the ledger is as old as the process
-  kLease,             // a lease that another one has is read as free
-  kFence,             // a replica writes whether it leads or not
-  kCallFence,         // leave for a call is given whether the replica leads or not
-  kStop,              // the stop switch is never seen
-  kFreshness,         // every report is of this second
-  kBoot,              // every report is of the boot that runs
-  kSeverity,          // every report is as bad as can be
+  kLease,             // another replica's lease is read as free
+  kFence,             // a replica writes even if it does not lead
+  kCallFence,         // a call gets its permit even if the replica does not lead
+  kStop,              // the stop switch is read as off
+  kFreshness,         // every report is read as one of this second
+  kBoot,              // every report is read as one of the current boot
+  kSeverity,          // every report has the worst severity
   kWitness,           // a line of the kernel log counts as a confirmed finding
   kNodeVersion,       // Node patches without resourceVersion
   kStatusVersion,     // status patches without resourceVersion
   kEvidenceVersion,   // evidence patches without resourceVersion
-  kOnce,              // a step is begun again where it is to be watched
-  kIntent,            // an intent is answered as written, and is not
-  kUndoneByHand,      // a cordon or taint that a human took off is read as there
-  kForeignCordon,     // a cordon that was there before is read as absent
+  kOnce,              // a step that should be watched starts once more
+  kIntent,            // an intent is answered as written although it is not
+  kUndoneByHand,      // a cordon or taint that an operator removed is read as present
+  kForeignCordon,     // an earlier cordon is read as absent
   kPause,             // "pause" is not read
   kCancel,            // "cancel" is not read
   kExclusion,         // "managed=false" is not read
-  kNodeIdentity,      // a node made anew is read with the UID of the one before
-  kOtherRepairers,    // the signs of others at work are not read
-  kApproval,          // every request for a yes is read as answered by one
-  kGuard,             // approvals are taken for guarded
-  kQuietReasons,      // a reason that is another one at every look
-  kAnnouncement,      // nobody is told of anything
-  kToldAgain,         // what was not told right after its write is read as told
-  kTimeout,           // a step that goes on for ever, its intent always young
-  kIntake,            // alerts are answered as accepted, and are not
-  kDrained,           // a drain that has failed is read as done
-  kMeasured,          // what is only latched is read as measured now
+  kNodeIdentity,      // a node that was made again is read with the old UID
+  kOtherRepairers,    // the signs of other repairers are not read
+  kApproval,          // every request for approval is read as approved
+  kGuard,             // approvals are read as guarded
+  kQuietReasons,      // the reason differs at every look
+  kAnnouncement,      // no notification is sent
+  kToldAgain,         // a failed notification is read as sent
+  kTimeout,           // a step never ends, because its intent is always new
+  kIntake,            // alerts are answered as accepted although they are not
+  kDrained,           // a failed drain is read as done
+  kMeasured,          // a latched finding is read as measured now
   kEndBudget,         // no cap of terminations
-  kVolumes,           // volumes that are attached are not seen
-  kEndOnce,           // an end is asked for again where it is to be watched
-  kInstance,          // the cloud ends whichever machine has the node's name
-  kProof,             // a replica believes of every machine that was to end that it is gone
-  kNodeGone,          // a replica believes that the Node of a machine that ends is gone
-  kReturned,          // no replica looks for machines that come back
-  kKeptAlerts,        // alerts that Prometheus keeps count for the next machine
-  kOldAlerts,         // alerts from before the Node was registered are not heard
+  kVolumes,           // attached volumes are not seen
+  kEndOnce,           // an end that should be watched is requested once more
+  kInstance,          // the cloud ends the machine that has the node's name
+  kProof,             // a replica takes every machine that should end for gone
+  kNodeGone,          // a replica takes the Node of a machine that ends for gone
+  kReturned,          // no replica checks for machines that come back
+  kKeptAlerts,        // kept alerts of Prometheus count for the next machine
+  kOldAlerts,         // alerts from before the Node's registration are ignored
   kBoards,            // the UUIDs of the firmware are not read
   kHistorySoak,       // a machine that has come back is verified at its first healthy look
   kVerified,          // no report verifies a machine that has come back
   kMachineReplaced,   // "machine-replaced" is not read
-  kSerials,           // whoever names the GPUs of other machines is believed
-  kReplacement,       // the wait for a replacement is not read
+  kSerials,           // a node that reports other machines' GPUs is believed
+  kReplacement,       // the policy is read without a wait for a replacement
   kPairs,             // every test of two nodes is read as passed
-  kEarlierEpisode,    // every end is said to be of now
-  kLateRepeats,       // every alert that fires is said to have started now
-  kConfirmedEnds,     // nobody asks Alertmanager whether an alert has ended
-  kAbsent,            // nothing ends because Alertmanager has it no more
-  kCleared,           // that what raised the severity is over is not read
-  kAccepted,          // that a call was accepted is not read
+  kEarlierEpisode,    // every end is read as one of now
+  kLateRepeats,       // every firing alert is read as started now
+  kConfirmedEnds,     // no replica checks an end with Alertmanager
+  kAbsent,            // no alert ends because Alertmanager lost it
+  kCleared,           // the lowered severity is not read
+  kAccepted,          // the answer that a call was accepted is not read
   kCalled,            // every call is read as accepted
-  kUnsettled,         // that it is too soon after the boot to judge a finding is not read
-  kSettled,           // what the cloud says after an end was accepted is believed at once
-  kLastPermit,        // no leave is asked for right before a call to the cloud
-  kLateRestart,       // a restart of which no answer came is given up at once
-  kClaims,            // what others count as their replacement is not seen
-  kDrainedNode,       // to the permit of a removal the Node is always the one that is drained
+  kUnsettled,         // every finding counts at once, even right after the boot
+  kSettled,           // the cloud's answer right after an accepted end is believed
+  kLastPermit,        // no permit is requested right before a call to the cloud
+  kLateRestart,       // a restart without an answer fails at once
+  kClaims,            // the claims of others on a replacement are not seen
+  kDrainedNode,       // the permit of a removal always sees the drained node
   kPodIdentity,       // pods are removed by their name alone
   kTurns,             // every pod is listed as an ordinary one
-  kProtection,        // that a pod's owner wants it to stay is not read
-  kBudgetAnswer,      // that a disruption budget forbids an eviction is read as leave
-  kWatchVersion,      // every watch begins with what changes from now on
-  kDeletions,         // no watch tells of deletions
-  kUnlisted,          // what a list has no more is not deleted
-  kView,              // a watch that is dead counts as one that has nothing to say
-  kSweep,             // nobody looks for taint and cordon without a record
-  kRecordCordon,      // what the record says of the cordon is not read
-  kPoll,              // nobody reads Alertmanager now and then
-  kPrometheusAlerts,  // nobody reads Prometheus' own series of alerts
-  kConditions,        // nobody looks at the conditions of Nodes
+  kProtection,        // a pod's protection by its owner is not read
+  kBudgetAnswer,      // a refusal by a disruption budget is read as permission
+  kWatchVersion,      // every watch begins with the next changes
+  kDeletions,         // no watch sends deletions
+  kUnlisted,          // an object that a list lacks is not deleted
+  kView,              // a dead watch counts as one without changes
+  kSweep,             // taint and cordon without a record are not searched
+  kRecordCordon,      // the record's cordon is not read
+  kPoll,              // Alertmanager is not polled
+  kPrometheusAlerts,  // Prometheus' own alert series are not read
+  kConditions,        // the conditions of Nodes are not read
   kUnknownCondition,  // a condition that is Unknown is read as False
-  kForeignAlerts,     // the policy has no rules for alerts of others
-  kFailedAnswers,     // an answer that fails is read as one without alerts and lines
-  kPartAnswers,       // an answer with warnings is read as a whole one
-  kLogCursor,         // how far the log was read is not remembered
-  kJobName,           // each try to make a Job gives it another name
-  kJobPermit,         // no leave is asked for right before a Job is made
-  kJobBoot,           // the boot that a reset was decided on is read as the one that runs
-  kJobRun,            // the pod of a Job that was never started is read as running
-  kLeftJobs,          // the end of a Job is answered as done, and is not
+  kForeignAlerts,     // the policy has no rules for others' alerts
+  kFailedAnswers,     // a failed answer is read as one without alerts and lines
+  kPartAnswers,       // a partial answer with warnings is read as complete
+  kLogCursor,         // the position in the log is not remembered
+  kJobName,           // each attempt to make a Job uses another name
+  kJobPermit,         // no permit is requested right before a Job is made
+  kJobBoot,           // the current boot is read as the one of the reset's decision
+  kJobRun,            // a Job's pod that never started is read as running
+  kLeftJobs,          // the deletion of a Job is answered as done although it is not
   kQuarantine,        // all diagnostics are read as passed
   kDaemonSets,        // pods of DaemonSets are listed as of a StatefulSet
-  kTerminating,       // that a pod is ending already is not read
-  kTolerations,       // which taints a pod tolerates is not read
+  kTerminating,       // pods that terminate already are read as running
+  kTolerations,       // the taints that a pod tolerates are not read
   kCameSince,         // the pods that came since the drain are not listed before a step
   kEvictedAgain,      // every pod is read as the first of its owner
-  kStepClock,         // the time of a drain is the wall clock's since its intent
-  kDrainWords,        // a drain that has failed says nothing of the pods that are left
-  kLookAgain,         // every look is followed by the next at once
-  kVersionsBack,      // that versions have gone back is not read
-  kLedgerCount,       // how often the ledger was written is not read
-  kBeginAnew,         // a restore is noticed, and the breaker is not opened
-  kTimedExclusion,    // the list of nodes that are kept away for a while is read as empty
-  kLostList,          // that list, where it is deleted, is read as one without entries
+  kStepClock,         // a drain's time is the wall clock's since its intent
+  kDrainWords,        // a failed drain does not name the pods that are left
+  kLookAgain,         // each look is followed by the next at once
+  kVersionsBack,      // lowered versions are not noticed
+  kLedgerCount,       // the ledger's count of writes is not read
+  kBeginAnew,         // a restore is noticed without opening the breaker
+  kTimedExclusion,    // the list of exclusions is read as empty
+  kLostList,          // a deleted list of exclusions is read as one without entries
   kWindow,            // every maintenance window is read as open
   kPoolMode,          // the modes of pools are not read
-  kCooldown,          // no machine rests after a restart
-  kMinHealthy,        // no pool has to keep healthy nodes
-  kSinks,             // what is handed to the sinks is read as told
-  kGiveBack,          // a restart of jobs that is left gives nothing back
-  kForeignSuspend,    // a job that somebody else has suspended is read as suspended by gpuward
+  kCooldown,          // no machine has a cooldown after a restart
+  kMinHealthy,        // no pool has a minimum of healthy nodes
+  kSinks,             // a notification counts as sent before a sink accepts it
+  kGiveBack,          // an abandoned restart of jobs resumes nothing
+  kForeignSuspend,    // a job that another user suspended is read as suspended by gpuward
   kProofsOfDeath,     // every silent machine is read as proven down
-  kSignsOfLife,       // nothing is read that says that a machine is up
-  kOffProof,          // a machine that is down is read as without power
-  kLeftOperands,      // operands that are left paused are not resumed
+  kSignsOfLife,       // signs that a machine is up are not read
+  kOffProof,          // a machine that is down is read as powered off
+  kLeftOperands,      // left paused operands are not resumed
   kOperandPods,       // the pods of operands are not seen
-  kOutOfService,      // the taint out-of-service is not taken off
-  kCloudAtWork,       // nothing is read that clouds have announced of nodes that are not Ready
+  kOutOfService,      // the taint out-of-service is not removed
+  kCloudAtWork,       // announcements for nodes that are not Ready are not read
   kLeases,            // the Leases of all nodes are read as just renewed
   kPartition,         // the node whose proofs are read looks like the only silent one
-  kAnnouncedBoot,     // what another machine or boot has read, or is stale, is read as of now
-  kAnnouncedEarly,    // what is announced is read as of the day before
-  kAnnouncedLate,     // what is announced is read as of the day after
-  kAnnouncedOver,     // what is announced is read as over once the node is drained
-  kAnnouncedEnds,     // that the Node still has what the record says is over is not read
-  kAnnouncedKept,     // what is announced is never read as over
-  kDrillLabel,        // every Node is read as one that allows drills
-  kDrillReport,       // what was injected is in the report of real faults too
-  kDrillSteps,        // that a step was begun in a drill is not read
-  kDrillAlerts,       // what fires beside a drill is read as one
-  kDisagreement,      // an annotation or taint that contradicts the record is read as it has them
+  kAnnouncedBoot,   // another machine's, another boot's or a stale announcement is read as current
+  kAnnouncedEarly,  // announcements are read as a day earlier
+  kAnnouncedLate,   // announcements are read as a day later
+  kAnnouncedOver,   // announcements are read as over once the node is drained
+  kAnnouncedEnds,   // announcements that the record calls over are hidden on the Node
+  kAnnouncedKept,   // announcements are never read as over
+  kDrillLabel,      // every Node is read as allowing drills
+  kDrillReport,     // an injected fault is in the report of real faults too
+  kDrillSteps,      // steps of drills are read as real
+  kDrillAlerts,     // alerts beside a drill are read as drills
+  kDisagreement,    // an annotation or taint that contradicts the record is read as matching
 };
 
 struct SabotageName {

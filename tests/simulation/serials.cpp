@@ -6,7 +6,7 @@ namespace gpuward::remediator::simulation {
 
 WeighedGpus Serials::reported_by(const Machine& machine) {
   const std::vector<std::string> gpus = named_by(machine);
-  if (!stage_.setting.has_forgers) return weigh_gpus(gpus, {});  // nobody claims another's
+  if (!stage_.setting.has_forgers) return weigh_gpus(gpus, {});  // no exporter claims others' GPUs
   scrape();
   std::map<std::string, GpuClaims> claims;
   for (const std::string& gpu : gpus) claims[gpu] = claims_of(machine.name, gpu);
@@ -40,7 +40,7 @@ GpuClaims Serials::claims_of(const std::string& node, const std::string& serial)
   return claims;
 }
 
-// A forger names one GPU of every machine that there is.
+// A forger names one GPU of every machine.
 std::vector<std::string> Serials::named_by(const Machine& machine) const {
   std::vector<std::string> named = {machine.serial()};
   if (!machine.forges_serials) return named;

@@ -1,5 +1,5 @@
-// Which GPUs the exporters report: their own, and in some simulations those of other machines.
-// Keeps since when each node has reported which, as Prometheus does.
+// The GPUs that the exporters report: their own, and in some simulations those of other machines.
+// Keeps since when each node has reported each GPU, as Prometheus does.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ class Serials {
  public:
   Serials(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
 
-  // What the report of that machine says of its GPUs.
+  // The GPUs in the report of that machine.
   [[nodiscard]] WeighedGpus reported_by(const Machine& machine);
 
  private:

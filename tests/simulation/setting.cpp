@@ -5,7 +5,7 @@ namespace {
 
 using std::chrono::minutes;
 
-// Shorter than the defaults: what is waited for is simulated look by look.
+// Shorter than the defaults: the simulation runs every look of a wait.
 PlannedStep quick(Step step) {
   PlannedStep plan = planned(step);
   if (step == Step::kReboot) plan.timeout = minutes(5);
@@ -29,7 +29,7 @@ PlannedStep draw_end(Chance& chance) {
   return end;
 }
 
-// The end of a machine, and perhaps the wait for the one that comes in its place.
+// The end of a machine, and perhaps the wait for its replacement.
 void add_end(std::vector<PlannedStep>& plan, Chance& chance) {
   plan.push_back(draw_end(chance));
   if (chance.happens(0.6)) plan.push_back(quick(Step::kVerify));
@@ -89,7 +89,7 @@ Policy draw_policy(Chance& chance) {
 
 namespace {
 
-// Machines that are worn out are ended without many words: else there are few ends in a short life.
+// Ends worn-out machines by a short plan; otherwise a short simulation has few ends.
 void end_what_is_worn_out(Setting& setting, Chance& chance) {
   setting.events += 80;
   setting.policy.mode = Mode::kFull;
@@ -146,7 +146,7 @@ void let_pairs_be_tested(Setting& setting, Chance& chance) {
 void let_pods_be_drained(Setting& setting, Chance& chance) {
   if (setting.tests_pairs || setting.nodes > 16 || !chance.happens(0.5)) return;
   setting.has_pods = true;
-  // So seldom that most of what is sent waits for its turn while the world goes on.
+  // So slow that most evictions wait for the rate while the simulation continues.
   if (chance.happens(0.6)) setting.evictions = {.per_second = 0.05, .burst = 1};
 }
 
@@ -169,7 +169,7 @@ void let_places_speak(Setting& setting, Chance& chance) {
   places.polls = setting.has_alertmanager && chance.happens(0.8);
   places.prometheus = chance.happens(places.polls ? 0.2 : 0.8);
   if (places.polls) places.webhook_loss = chance.one_of({0.3, 1.0});
-  if (places.prometheus && !places.polls) {  // as it is meant: nobody has an Alertmanager
+  if (places.prometheus && !places.polls) {  // the intended use: there is no Alertmanager
     places.webhook_loss = 1;
     setting.has_alertmanager = false;
   }

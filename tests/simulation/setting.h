@@ -1,5 +1,5 @@
-// What one simulation is about, drawn from its seed before anything happens: how many nodes, which
-// policy, how much goes wrong.
+// The parameters of one simulation, drawn from its seed before anything happens: the number of
+// nodes, the policy, and the rate of faults.
 #pragma once
 
 #include "remediator/policy/policy.h"
@@ -9,31 +9,31 @@ namespace gpuward::remediator::simulation {
 
 enum class Size { kAny, kThousands };
 
-// The alerts, conditions and log lines of others, and what the policy makes of them.
+// The alerts, conditions and log lines of others, and the policy's rules for them.
 inline constexpr const char* kForeignAlert = "DcgmXid";
 inline constexpr Severity kForeignSeverity = Severity::kReboot;
 inline constexpr const char* kDrillAlert = "GpuDrill";
 inline constexpr const char* kProblem = "GPUProblem";
 
-// What a simulation has besides the webhook.
+// The sources of a simulation besides the webhook.
 struct Places {
-  bool polls = false;       // Alertmanager is read now and then
-  bool prometheus = false;  // its own series of alerts is read
-  bool foreign = false;     // rules of others, which do not say what is to be done
+  bool polls = false;       // Alertmanager is polled now and then
+  bool prometheus = false;  // Prometheus' own alert series are read
+  bool foreign = false;     // others' rules, which do not name a remediation
   bool conditions = false;  // that others set on Nodes
   bool logs = false;        // in Loki
-  double webhook_loss = 0;  // of what it is told; 1: there is none
+  double webhook_loss = 0;  // share of its alerts; 1: there is no webhook
 
   [[nodiscard]] bool any() const { return polls || prometheus || foreign || conditions || logs; }
 };
 
-// What people have set beside their plans: care.h.
+// The precautions of operators besides their plans: care.h.
 struct TakenCare {
-  bool excludes = false;  // nodes, for a while
+  bool excludes = false;  // nodes, for a limited time
   bool windows = false;   // some steps wait for one
-  bool pools = false;     // have modes and plans of their own
-  bool rests = false;     // a machine, after a restart
-  bool notifies = false;  // somebody, of everything
+  bool pools = false;     // have their own modes and plans
+  bool rests = false;     // machines have a cooldown after a restart
+  bool notifies = false;  // every event notifies a sink
 };
 
 struct Setting {
@@ -41,32 +41,32 @@ struct Setting {
   int events = 100;
   // Probabilities per request to the API server.
   double fault = 0, crash = 0, interrupt = 0;
-  bool has_late_races = false;  // others act right before requests of the quiet time
-  double stall = 0;             // the whole process stands still before it, its lease thread too
-  bool falls_silent = false;    // nodes do, and the policy says what is done about it
-  bool is_announced = false;    // what clouds do to machines, and the policy says what is done then
-  bool registers_anew = false;  // Nodes are deleted and come back, on the same hardware or other
-  bool keeps_alerts = false;    // of a machine, over the registration of the next one of that name
-  bool has_forgers = false;     // exporters that report the GPUs of other machines
-  bool tests_pairs = false;     // nodes come back by tests of two each
-  bool has_jobs = false;        // steps that are Jobs on one node
-  bool restarts_by_job = false;    // and so are restarts
-  bool has_operands = false;       // of a GPU operator, which a reset has to pause
-  bool tears_jobs = false;         // drains do, and a step restarts them
-  bool has_pods = false;           // on the nodes, and the product's own drain takes them away
-  bool has_staying_pods = false;   // and some do not go when they are evicted
-  bool has_held_pods = false;      // and something holds some of these
-  bool has_tolerant_pods = false;  // and some come back to the node
-  double dead_watch = 0;           // per turn of a replica: its informers hear nothing for a while
-  double watch_fault = 0;          // per request of an informer
-  bool watches_differ = false;     // news of one kind come before older news of the other
-  bool wears_out = false;          // most of what breaks is to be ended, and may be
-  bool breaks_again = false;       // what was repaired, once all is at rest
-  bool has_alertmanager = true;    // replicas ask it before disruptive steps
-  bool says_late = false;          // alerts come late and twice, ends are forged or lost
-  bool has_edits = false;          // people edit gpuward's own objects
-  bool has_absences = false;       // nothing can act for longer than any limit
-  bool has_drills = false;         // people inject faults, and allow that on some nodes
+  bool has_late_races = false;     // others act right before requests in the quiet time
+  double stall = 0;                // the process stalls before it, with its lease thread
+  bool falls_silent = false;       // nodes fall silent, and the policy has steps for that
+  bool is_announced = false;       // clouds announce events, and the policy has steps for them
+  bool registers_anew = false;     // Nodes are deleted and come back, on the same or other hardware
+  bool keeps_alerts = false;       // a machine's alerts fire on after another machine has its name
+  bool has_forgers = false;        // exporters that report other machines' GPUs
+  bool tests_pairs = false;        // nodes return after tests of two each
+  bool has_jobs = false;           // steps that are Jobs on one node
+  bool restarts_by_job = false;    // so are restarts
+  bool has_operands = false;       // of a GPU operator, which a reset pauses
+  bool tears_jobs = false;         // drains tear jobs, and a step restarts them
+  bool has_pods = false;           // on the nodes; the product's own drain evicts them
+  bool has_staying_pods = false;   // some do not end when they are evicted
+  bool has_held_pods = false;      // some are protected or have budgets
+  bool has_tolerant_pods = false;  // some come back to the node
+  double dead_watch = 0;         // per turn of a replica: its informers receive nothing for a while
+  double watch_fault = 0;        // per request of an informer
+  bool watches_differ = false;   // changes of one kind come before older ones of the other
+  bool wears_out = false;        // most broken machines need an end, which is allowed
+  bool breaks_again = false;     // repaired machines break again at rest
+  bool has_alertmanager = true;  // replicas query it before disruptive steps
+  bool says_late = false;        // alerts come late and twice, ends are forged or lost
+  bool has_edits = false;        // operators edit gpuward's own objects
+  bool has_absences = false;     // no replica acts for longer than any limit
+  bool has_drills = false;       // operators inject faults, and allow drills on some nodes
   bool has_humans = true, has_clock_jumps = false, has_lies = true;
   Places places;
   TakenCare care;
@@ -74,28 +74,28 @@ struct Setting {
   // Whether a replica has sources besides the webhook.
   [[nodiscard]] bool asks_others() const { return places.any() || falls_silent || is_announced; }
 
-  Policy policy;  // its budgets stay as they are, whatever people change
+  Policy policy;  // operators never change its budgets
 };
 
 [[nodiscard]] Setting draw_setting(Chance& chance, Size size);
-// Drains and resets mostly begin when all is quiet: in half of the simulations that have them a few
-// pods move, and machines restart, while a replica is about to act on them.
+// Drains and resets mostly begin in the quiet time. So in half of the simulations that have them, a
+// few pods move and machines restart while a replica is about to act on them.
 void let_others_race(Setting& setting, Chance& chance);
-// In some simulations nodes that are drained come back by nccl-pairs, several at once; with chance
-// of their own, so that the others stay as they are.
+// In some simulations drained nodes return through nccl-pairs, several at once. Has its own chance,
+// so that the others stay as they are.
 void let_pairs_be_tested(Setting& setting, Chance& chance);
-// In many others there are pods, with chance of their own too.
+// Many of the others have pods, also with their own chance.
 void let_pods_be_drained(Setting& setting, Chance& chance);
-// In some the connections of watches die without a word.
+// In some the connections of watches die silently.
 void let_watches_die(Setting& setting, Chance& chance);
-// In some they fail in every way, or tell of Nodes and Remediations in another order.
+// In some the watches fail in every way, or send changes of Nodes and Remediations in another
+// order.
 void let_watches_fail(Setting& setting, Chance& chance);
-// In some the other sources speak.
+// In some the other sources report.
 void let_places_speak(Setting& setting, Chance& chance);
-// People change the plans of a policy, never these.
+// The parts of a policy that operators never change when they change its plans.
 void keep_what_stays(Policy& policy, const Setting& setting);
-// What the policy of a simulation says; the mode is what goes on at most. Its budgets are the
-// defaults.
+// Draws the policy of a simulation; its mode limits the steps. Its budgets are the defaults.
 [[nodiscard]] Policy draw_policy(Chance& chance);
 
 }  // namespace gpuward::remediator::simulation

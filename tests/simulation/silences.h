@@ -1,5 +1,5 @@
-// The Alertmanager when it is asked what fires, or what fires unsilenced. Used by the replicas
-// before disruptive steps and when they are told that an alert has ended.
+// The Alertmanager that answers which alerts fire, or fire unsilenced. The replicas query it before
+// disruptive steps and when they receive the end of an alert.
 #pragma once
 
 #include "remediator/guards/active_alerts.h"

@@ -13,17 +13,19 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Between the proofs and the call, requests may be on their way, and processes may stand still.
+// Requests may take long, and processes may stall, between the proofs and the call.
 constexpr seconds kProofOnTheWay{90};
 // How often a kubelet renews its Lease.
 constexpr seconds kRenewedEvery{10};
-// Until Kubernetes says of a node that it is not heard; and where its controller is down as well.
+// Time until Kubernetes sets the condition Ready to Unknown, and the longer one if its controller
+// is down too.
 constexpr seconds kUnknownAfter{50};
 constexpr minutes kUnknownLate{20};
 
 bool is_taken_down_by(const CloudEvent& event) { return event.takes_down && event.is_begun(); }
 
-// Which its Node has told for a while, by a clock that nobody has jumped.
+// Whether the cloud is at work on it, and its Node has shown that for a while, by a clock without
+// jumps.
 bool is_cloud_known_at_work(const Stage& stage, const Machine& machine) {
   const NodeTruth* const truth = stage.truth.node(machine.name);
   if (truth == nullptr || stage.jumped.count() != 0 || !machine.silence.is_by_cloud) return false;
@@ -38,7 +40,7 @@ bool is_cloud_known_at_work(const Stage& stage, const Machine& machine) {
   });
 }
 
-// A moment ago.
+// Whether it was down a moment ago.
 bool was_down(const Stage& stage, const Machine& machine) {
   const auto& until = machine.silence.down_until;
   return machine.is_restarting || (until && stage.clock.steady() - *until < kProofOnTheWay);
@@ -61,7 +63,7 @@ void let_nodes_fall_silent(Setting& setting, Chance& chance) {
   policy.silent.reboots = chance.happens(0.9);
   policy.silent.terminates = chance.happens(0.6);
   policy.silent.moves_pods = chance.happens(0.7);
-  // Else what else goes wrong leaves little room.
+  // Otherwise the other faults leave little room.
   if (chance.happens(0.3)) return;
   const Share all{setting.nodes, 0};
   BudgetLimits& budgets = policy.budgets;
@@ -128,7 +130,7 @@ void SilentNodes::do_something() {
   }
 }
 
-// They take machines down while they are at work on them, and bring them back.
+// Clouds take machines down while they are at work on them, and bring them back.
 void SilentNodes::follow_clouds() {
   if (!stage_.setting.falls_silent) return;
   for (Machine& machine : fleet_.machines()) {
@@ -150,7 +152,7 @@ void SilentNodes::fall(Machine& machine, const SilentState& silence) {
   stage_.trace.say(machine.name + " falls silent: " + (silence.is_down ? "down" : "cut off"));
 }
 
-// One machine or its kubelet.
+// One machine or its kubelet dies.
 void SilentNodes::die() {
   Chance& chance = stage_.silent_chance;
   Machine& machine = chance.pick(fleet_.machines());
@@ -169,20 +171,20 @@ void SilentNodes::die() {
       break;
     case 2:  // only its kubelet
       break;
-    default:  // nor does Prometheus read it
+    default:  // Prometheus does not read it either
       silence.is_unread = true;
   }
   fall(machine, silence);
 }
 
-// A zone or all of it from the API server, from Prometheus, or from both and what controls the
-// power.
+// Cuts a zone, or all zones, off from the API server, from Prometheus, or from both and the power
+// controllers.
 void SilentNodes::cut_off_zone(const std::vector<int>& weights) {
   Chance& chance = stage_.silent_chance;
   const bool is_all = chance.happens(0.4);
   const std::string zone = "zone-" + std::to_string(chance.between(0, 2));
   const std::size_t how = chance.weighted(weights);
-  const bool is_impaired = chance.happens(0.6);  // the cloud's checks go the same way
+  const bool is_impaired = chance.happens(0.6);  // the cloud's checks use the same network
   const bool is_told_late = chance.happens(0.3);
   const Clock::Steady since = stage_.clock.steady();
   for (Machine& machine : fleet_.machines()) {
@@ -289,11 +291,11 @@ Result<NodeScrapes> SilentNodes::of(std::string_view node, std::string_view) {
   return scrapes;
 }
 
-// The cut is of many still: of one alone the BMC is reached by another way.
+// Whether the cut still affects many machines: the BMC of a single machine is reached by another
+// path.
 bool SilentNodes::is_cut_together(const Machine& machine) const {
   if (!machine.silence.cut_since) return false;
-  // As many as the limit allows may be silent each for itself, by the policy, which leaves new
-  // nodes out.
+  // The policy allows this many machines to be silent independently, and leaves new nodes out.
   const auto is_counted = [&](const Machine& other) {
     const NodeTruth* const truth = stage_.truth.node(other.name);
     const auto created = truth != nullptr ? truth->node.meta.created : std::nullopt;
@@ -320,7 +322,7 @@ MachineProofs SilentNodes::proofs(const remediator::Machine& order) {
   MachineProof power{ProofKind::kPower, ProofSign::kUp, now, "as the BMC says", false};
   if (!machine->silence.has_power || is_cut) {
     power.sign = ProofSign::kDown;
-    power.is_off = !machine->silence.has_power && !is_cut;  // else the BMC does not answer
+    power.is_off = !machine->silence.has_power && !is_cut;  // otherwise the BMC does not answer
   } else if (!machine->silence.is_seen_on) {
     power.sign = ProofSign::kUnknown;
   }
@@ -412,7 +414,7 @@ void check_proofs(const Stage& stage, const Remediation& after, const StepRecord
   const Look& look = *stage.looks.back();
   const std::string what = std::string(to_string(record.step)) + " of " + after.name;
   require(look.proofs.has_value(), "two-proofs", what + " was intended without proofs");
-  // As they were when the last of them was.
+  // Judges the proofs at the time when the last of them was read.
   WallTime read{};
   for (const MachineProof& proof : *look.proofs) read = std::max(read, proof.at);
   const auto why = objection_to_dead(*look.proofs, read);

@@ -1,6 +1,6 @@
-// Nodes fall silent: their machines die or hang, their kubelets do, or the network between them and
-// the API server, Prometheus and what controls their power is cut, for one node, a zone or all. And
-// what each source of proofs says of them, from the truth. With chance of its own.
+// Nodes fall silent: their machines die or hang, their kubelets die, or the network from them to
+// the API server, to Prometheus and to the power controllers is cut, for one node, a zone or all.
+// Also answers for each source of proofs, from the truth. Has its own chance.
 #pragma once
 
 #include <optional>
@@ -17,26 +17,27 @@ class SilentNodes final : public ScrapeStates {
  public:
   SilentNodes(Stage& stage, Fleet& fleet);
 
-  // In the busy time.
+  // One event of the busy time.
   void do_something();
-  // The end of all partitions. Machines that are down stay down, or one dies after all are back, or
-  // after some minutes of the quiet time a partition begins, and heals.
+  // Ends all partitions. Machines that are down stay down, or all come back and one dies again.
+  // After some minutes of the quiet time a partition may begin, and heal.
   void settle();
-  // What happens by itself in the quiet time, and when. True where a partition has healed.
+  // Does what happens by itself in the quiet time; `next` is when. Returns true if a partition has
+  // healed.
   bool go_on();
   [[nodiscard]] std::optional<Clock::Steady> next() const;
-  // The partition of the quiet time stands.
+  // Whether the partition of the quiet time has begun and not healed.
   [[nodiscard]] bool is_partitioned() const { return heals_ && !cuts_; }
-  // What Prometheus reads.
+  // The scrapes of the node that Prometheus has.
   [[nodiscard]] Result<NodeScrapes> of(std::string_view node, std::string_view address) override;
-  // What the cloud and the BMC say.
+  // The proofs of the cloud and the BMC.
   [[nodiscard]] MachineProofs proofs(const remediator::Machine& order);
-  // Its proofs are looked at often enough to stand.
+  // Whether its proofs must be read often enough to hold.
   [[nodiscard]] bool is_silent(std::string_view node) const;
-  // At any time: only machines without power have the taint out-of-service of ours.
+  // At any time: gpuward's taint out-of-service is only on nodes whose machines have no power.
   void check_off();
-  // At rest: a machine that is down, or that neither the API server nor Prometheus hears, is known
-  // to be silent, or what is known looks like a partition.
+  // At rest: a machine that is down, or that neither the API server nor Prometheus hears, is
+  // recorded as silent, unless the silence looks like a partition.
   void check_rest(const Machine& machine, const NodeSigns& view) const;
 
  private:
@@ -59,7 +60,7 @@ class SilentNodes final : public ScrapeStates {
   std::optional<Clock::Steady> cuts_, heals_;
 };
 
-// Without the gate of partitions the node that is asked about is read as the only silent one.
+// Without the gate of partitions, the node in question looks like the only silent one.
 class LonelyNode final : public NodeSigns {
  public:
   LonelyNode(const Stage& stage, const NodeSigns& nodes) : stage_(stage), nodes_(nodes) {}
@@ -73,7 +74,7 @@ class LonelyNode final : public NodeSigns {
   std::string node_;
 };
 
-// Proofs as a replica reads them, noted in its look, and bent where a sabotage says so.
+// The proofs that a replica reads, noted in its look, and bent by a sabotage.
 class NotedProofs final : public ProofSource {
  public:
   // `signs`: the nodes of `parts`.
@@ -88,12 +89,13 @@ class NotedProofs final : public ProofSource {
   ProofReader reader_;
 };
 
-// What must be true of the proofs where such a step is intended.
+// The rule for the proofs when a replica intends such a step.
 void check_proofs(const Stage& stage, const Remediation& after, const StepRecord& record);
-// And of the machine where it is asked for: it does not run, and its cloud is not at work on it.
+// The rule for the machine when a replica requests the step: it does not run, and its cloud is not
+// at work on it.
 void check_down(const Stage& stage, const Machine* machine, const remediator::Machine& order);
 
-// In some simulations; with chance of its own, so that the others stay as they are.
+// Applies to some simulations; has its own chance, so that the others stay as they are.
 void let_nodes_fall_silent(Setting& setting, Chance& chance);
 
 }  // namespace gpuward::remediator::simulation

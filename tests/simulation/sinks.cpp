@@ -19,7 +19,7 @@ bool Sinks::are_notified(const NotificationEvent& event, const std::vector<std::
   return true;
 }
 
-// What is new about it is told, by whatever write that is.
+// Each such change of a Remediation causes a notification; any write may make it.
 void Sinks::on_rewritten(const Remediation& before, const Remediation& after) {
   const RemediationStatus &was = before.status, &is = after.status;
   const auto want = [&](Moment moment) {
@@ -32,7 +32,7 @@ void Sinks::on_rewritten(const Remediation& before, const Remediation& after) {
   if (before.open() && !after.open()) want(Moment::kClosed);
 }
 
-// Whom nobody has deleted or edited, and no restore has undone.
+// Leaves out Remediations that were deleted, edited, or undone by a restore.
 bool Sinks::is_known(const std::string& remediation, int restores) const {
   const Remediation* const one = stage_.truth.remediation(remediation);
   return one != nullptr && !stage_.edited_since(one->node_uid, 0) &&

@@ -1,6 +1,6 @@
-// Who is to be told of Remediations, in some simulations, as the product's notifier would tell
-// them: busy at times, and forgotten when its process dies. What was to be told was told at the
-// end.
+// The notification sinks of some simulations, called as the product's notifier would: busy at
+// times, and their queue is lost with its process. Every wanted notification must have been sent at
+// the end.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ class Sinks final : public Notifications {
 
   [[nodiscard]] bool are_notified(const NotificationEvent& event,
                                   const std::vector<std::string>& sinks) override;
-  // Once all is at rest.
+  // Called at rest.
   void check_rest() const;
 
  private:
@@ -28,7 +28,7 @@ class Sinks final : public Notifications {
   Stage& stage_;
   using What = std::pair<std::string, std::string>;  // Remediation and moment
   std::set<What> told_;
-  std::map<What, int> wanted_;  // how often etcd had been restored by then
+  std::map<What, int> wanted_;  // number of restores of etcd at that time
 };
 
 }  // namespace gpuward::remediator::simulation

@@ -9,7 +9,7 @@ namespace gpuward::remediator::simulation {
 
 using std::chrono::milliseconds;
 
-// A look that failed ends what counts, and is not seen here.
+// A failed look stops the soak, and is not visible here.
 void SoakRules::on_look(const StepRequest& order, const StepProgress& progress) {
   const StepRecord* const record = order.remediation.status.find(Step::kVerify);
   if (record == nullptr || !record->intent_at) return;

@@ -1,6 +1,6 @@
-// The product's own verification of one replica, and what must be true as it ends: for as long as
-// its soak lasts, leaders have watched the node and found it healthy, looks without an answer
-// aside. Dies with the process; SoakRules do not.
+// The product's own verification of one replica, and the rule for its end: for the whole soak,
+// leaders watched the node and found it healthy, apart from looks without an answer. Ends with the
+// process; SoakRules do not.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ class SoakRules {
  public:
   explicit SoakRules(Stage& stage) : stage_(stage) {}
 
-  // A look at a verification has ended with that.
+  // A look at a verification has ended with this result.
   void on_look(const StepRequest& order, const StepProgress& progress);
 
  private:

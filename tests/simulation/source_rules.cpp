@@ -17,9 +17,10 @@ using std::chrono::seconds;
 const std::string kCursor =
     "/api/v1/namespaces/" + kStateNamespace + "/configmaps/" + kLogCursorName;
 
-// Lines of a node that no view knows yet are nobody's, and a view may be deaf for minutes.
+// A line of a node that no view has yet belongs to no record, and a view may receive nothing for
+// minutes.
 constexpr std::chrono::minutes kUnknownFor{10};
-// How long ago the look may have been on which an end rests: a process may stand still twice.
+// Longest time between a look and an end that rests on it: a process may stall twice.
 constexpr seconds kOnTheWay{180};
 
 WallTime time_of(const KernelLine& line) {
@@ -38,7 +39,7 @@ SourceRules::SourceRules(Stage& stage, const Fleet& fleet, const AnsweringPlaces
   });
 }
 
-// Without an Alertmanager that confirms it, whoever has the webhook's token ends what he likes.
+// Without an Alertmanager that confirms ends, a client with the webhook's token can end any alert.
 bool SourceRules::is_believed(const AlertEvidence& alert) const {
   const bool is_of_webhook = alert.fingerprint.find('.') == std::string::npos;
   return is_of_webhook && stage_.setting.says_late && !stage_.setting.has_alertmanager;
@@ -52,7 +53,7 @@ void SourceRules::check_ended(const Remediation& after, const AlertEvidence& bef
               ") has ended, and its place says it all the time");
 }
 
-// Without a break since it began.
+// Whether the source has reported the alert without a break since it began.
 bool SourceRules::still_says(const Remediation& owner, const AlertEvidence& alert) const {
   const NodeTruth* const node = stage_.truth.node(owner.node);
   const auto machine = std::ranges::find(fleet_.machines(), owner.node, &Machine::name);
@@ -64,7 +65,7 @@ bool SourceRules::still_says(const Remediation& owner, const AlertEvidence& aler
     return problem.status != "False" && floor<seconds>(problem.last_false) <= alert.starts_at;
   }
   if (alert.fingerprint.starts_with(kLokiOrigin)) {
-    // Loki says what its clock is in whole seconds.
+    // Loki gives the time of its clock in whole seconds.
     const WallTime quiet = stage_.true_time() - stage_.setting.policy.loki.quiet_for + seconds(1);
     return std::ranges::any_of(places_.lines(), [&](const KernelLine& line) {
       return line.node_uid == owner.node_uid && time_of(line) > quiet &&
@@ -101,7 +102,7 @@ void SourceRules::check_known(const Machine& machine, WallTime calm,
             machine.name + ": " + what + ", and no record has it");
   };
   for (const FiringAlert& alert : machine.firing()) {
-    // A drill beside a fault goes with its record, until it is repeated.
+    // A drill beside a fault is lost with its record, until its alert is repeated.
     if (alert.severity >= Severity::kReset && !alert.drill)
       require_known(alert.fingerprint, alert.starts_at, "alert " + alert.fingerprint + " fires");
   }
@@ -115,9 +116,9 @@ void SourceRules::note_cursor() {
     reads_since_ = stage_.true_time();
 }
 
-// The last one counts: what was said before it was said by it once more.
+// Checks the last line only: it repeats the earlier ones.
 void SourceRules::check_lines(const Machine& machine) const {
-  const Setting& setting = stage_.setting;  // Lines have the nodes' time, Nodes the API server's.
+  const Setting& setting = stage_.setting;  // Lines have the nodes' time, Nodes the API server's
   const bool is_forgotten = stage_.deletions > 0 || stage_.restores > 0 || setting.has_edits;
   if (!reads_since_ || is_forgotten || setting.has_clock_jumps) return;
   const kube::Node& node = stage_.truth.node(machine.name)->node;

@@ -1,5 +1,5 @@
-// What must be true of evidence, whoever says it: what fires in any place is known in time, no line
-// of a log is lost, and nothing ends while its place has it.
+// Rules for the evidence of every source: a record has each firing alert in time, no line of a log
+// is lost, and no alert ends while its source still reports it.
 #pragma once
 
 #include "tests/simulation/places.h"
@@ -8,14 +8,14 @@ namespace gpuward::remediator::simulation {
 
 class SourceRules {
  public:
-  // The rule about what is written lasts as long as `stage`.
+  // Adds a rule to `stage`, which lasts as long as it.
   SourceRules(Stage& stage, const Fleet& fleet, const AnsweringPlaces& places);
 
-  // What others than our own rules say of the node is known, since `calm` or later.
+  // Records have what other rules report of the node, since `calm` or later.
   void check_known(const Machine& machine, WallTime calm, std::chrono::minutes in_time) const;
-  // Once all is at rest.
+  // Called at rest.
   void check_lines(const Machine& machine) const;
-  // Loki is read from here on: a leader has written down how far it is.
+  // From here on Loki is read: a leader has written its position in the log.
   void note_cursor();
 
  private:

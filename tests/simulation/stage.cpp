@@ -23,7 +23,7 @@ namespace {
 
 const std::string kNodes = "/api/v1/nodes/";
 
-// The Jobs of a test, and the pods of a drain, are not among the writes that are kept.
+// The recorded writes do not include the Jobs of a test and the pods of a drain.
 Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Chance& taints_chance,
                    Chance& places_chance, Chance& jobs_chance, Chance& care_chance,
                    Chance& torn_chance, Chance& silent_chance, Chance& announced_chance,
@@ -72,7 +72,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       torn_chance(seed + 0x746f726e),
       silent_chance(seed + 0x73696c65),
       announced_chance(seed + 0x616e6e6f),
-      // So that no seed of bites_test has drills.
+      // with this seed no seed of bites_test has drills
       drills_chance(seed + 0x6478b601),
       newcomers_chance(seed + 0x6e657763),
       absences_chance(seed + 0x61627365),
@@ -169,7 +169,7 @@ void Stage::set_policy(Policy next) {
   meant.set(std::move(next));
 }
 
-// One that says nonsense stops too.
+// A switch with an unclear value stops too.
 void Stage::turn_switch(bool stops) {
   const std::string text = stops ? chance.one_of({"true", "tru", ""}) : "false";
   patch(kConfigMaps + "/" + kSwitchName, {{"data", {{"stop", text}}}});

@@ -1,5 +1,6 @@
-// What all parts of one simulation share: its setting, its chance, its time, the cluster and the
-// truth about it. Others than the remediator write through it, so that nothing goes unseen.
+// The parts that all of one simulation share: its setting, its chance, its time, the cluster and
+// the truth about it. All writers other than the remediator write through it, so that the truth
+// sees every write.
 #pragma once
 
 #include <functional>
@@ -26,7 +27,7 @@
 
 namespace gpuward::remediator::simulation {
 
-// An invariant is broken: thrown through whatever is running; it ends the simulation.
+// An invariant is broken. Thrown through the running code; ends the simulation.
 struct Broken {
   std::string invariant, what;
 };
@@ -35,7 +36,7 @@ inline void require(bool holds, const char* invariant, const std::string& what) 
   if (!holds) throw Broken{invariant, what};
 }
 
-// Where the switch, the ledger and the lease are.
+// The namespace of the switch, the ledger and the lease.
 inline const std::string kStateNamespace = "gpuward-system";
 inline const std::string kSwitchName = "gpuward-remediator-switch";
 inline const std::string kLedgerName = "gpuward-ledger";
@@ -51,7 +52,7 @@ enum class Keeps { kNothing, kWrites };
 struct Stage {
   Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps = Keeps::kNothing);
 
-  // As an admin, a kubelet or a human does; the truth hears of it.
+  // Writes as an admin, a kubelet or an operator does; the truth sees it.
   void create_node(const Json& node);
   void patch_node(const std::string& name, const Json& patch);
   void patch_node_status(const std::string& name, const Json& patch);
@@ -60,28 +61,28 @@ struct Stage {
   void detach_all(const std::string& node);
   void annotate_remediation(const std::string& name, const Json& annotations);
   void patch_status(const std::string& remediation, const Json& status);
-  // By force: with its finalizers taken off.
+  // `by_force` removes its finalizers too.
   void delete_remediation(const std::string& name, bool by_force);
   void set_policy(Policy policy);
   void turn_switch(bool stops);
   void close_breaker();
   void forget_ledger();
 
-  // Something is said; it is the latest that was.
+  // The tick and the time of a new statement, the latest so far.
   [[nodiscard]] ExclusionsTruth::Said say_now() { return {++tick, clock.steady()}; }
-  // The policy as people mean it for that node.
+  // The policy for that node as the operators mean it.
   [[nodiscard]] std::shared_ptr<const Policy> meant_for(const kube::Node& node) const {
     return policy_for(meant.get(), node.meta.labels);
   }
 
-  // Kept where `keeps_writes` says so.
+  // Records the write if `keeps_writes` is set.
   void keep(Written write);
 
   [[nodiscard]] bool is_off(Sabotage guard) const { return sabotage == guard; }
-  // Of a clock that nobody has jumped: what other machines stamp their measurements with.
+  // The time of a clock without jumps, which other machines put on their measurements.
   [[nodiscard]] WallTime true_time() const { return clock.wall() - jumped; }
 
-  // People have edited what is on the node, or what is written down of it.
+  // An operator has edited the node's objects or its record.
   void note_edit(const std::string& node_uid) { edited_[node_uid] = ++tick; }
   [[nodiscard]] bool edited_since(const std::string& node_uid, Tick since) const {
     const auto found = edited_.find(node_uid);
@@ -101,15 +102,15 @@ struct Stage {
   ExclusionsTruth exclusions;
   Trace trace{clock};
   Log log{LogLevel::kError, LogFormat::kLogfmt};
-  CurrentPolicy meant;                   // the policy as people mean it
-  CurrentPolicy policy;                  // as the replicas read it
-  std::map<std::string, Tick> silenced;  // fingerprints of alerts, since when
+  CurrentPolicy meant;                   // the policy as the operators mean it
+  CurrentPolicy policy;                  // the policy as the replicas read it
+  std::map<std::string, Tick> silenced;  // fingerprints of alerts, and since when
   bool keeps_writes = false;
   std::vector<Written> writes;
   Tick tick = 0;
-  // By node: the VolumeAttachments there, and when each came.
+  // By node: its VolumeAttachments, and when each came.
   std::map<std::string, std::map<std::string, Tick>> volumes;
-  // By node: the pods of operands there, and when each came.
+  // By node: its pods of operands, and when each came.
   std::map<std::string, std::map<std::string, Tick>> operand_pods;
   std::set<std::string> bad_links;  // providerIDs of machines between which NCCL fails
   std::size_t deletions = 0;        // of Remediations
@@ -118,23 +119,24 @@ struct Stage {
   std::set<std::string> noticed;  // processes that have noticed one
   std::size_t jobs_made = 0;
   PodTruths pods;
-  JobTruths jobs;           // of the steps of one node
-  std::string evicts_for;   // the Remediation whose permit was asked for last, for a removal
-  bool asks_leave = false;  // and is being asked for
+  JobTruths jobs;           // of the steps on one node
+  std::string evicts_for;   // the Remediation that last requested a permit for a removal
+  bool asks_leave = false;  // a permit for it is being requested
   std::map<std::string, Tick> ledger_told;  // by replica: its last answer with the ledger
-  std::vector<Look*> looks;                 // who is at work, the innermost last
+  std::vector<Look*> looks;                 // the replicas that are at work, the innermost last
   bool is_quiet = false;                    // nothing goes wrong any more
-  Clock::Steady::duration watched{0};       // in the quiet time, in which watches told of nothing
-  std::optional<Tick> stopped_at;           // the switch that stops everything
-  std::string holder;                       // of the lease, as it stands
+  Clock::Steady::duration watched{
+      0};                          // in the quiet time: total time in which watches had no changes
+  std::optional<Tick> stopped_at;  // the stop switch
+  std::string holder;              // the present holder of the lease
   std::chrono::milliseconds jumped{0};
-  // Rules of others about what the replicas write of a Remediation that was there before.
+  // Rules of other parts for the writes of the replicas to existing Remediations.
   std::vector<std::function<void(const Remediation&, const Remediation&)>> on_rewritten;
-  // The same about a job of others that a replica has patched.
+  // The same for a job of others that a replica has patched.
   std::function<void(const Json& after)> on_job_patched;
-  // The API server's answer about the nodes' Leases: all, or that of one node.
+  // The API server's answer for the nodes' Leases: all, or the one of that node.
   std::function<http::ClientResponse(std::string_view node)> node_leases;
-  std::map<std::string, Tick> deleted;   // by Remediation: when it was, the last time
+  std::map<std::string, Tick> deleted;   // by Remediation: when it was last deleted
   std::map<std::string, Tick> wiped;     // by Remediation: when an edit last emptied its steps
   std::set<std::string> closed_by_hand;  // likewise, by an edit of their phase
 

@@ -1,5 +1,5 @@
-// The simulations in which steps are Jobs: what their policies have, and how a sabotage bends what
-// is said of these Jobs. Drawn with chance of their own, so that the others stay as they are.
+// The simulations in which steps are Jobs: the steps in their policies, and how a sabotage bends
+// the answers about these Jobs. Has its own chance, so that the others stay as they are.
 #pragma once
 
 #include <string>
@@ -14,21 +14,21 @@ namespace gpuward::remediator::simulation {
 struct Stage;
 
 void let_steps_be_jobs(Setting& setting, Chance& chance);
-// Puts them into the plans of a policy.
+// Puts these steps into the plans of a policy.
 void put_jobs(Policy& policy, Chance& chance);
 
-// In some of those settings no provider restarts machines.
+// In some of those settings no provider restarts machines; Jobs do.
 void let_restarts_be_jobs(Setting& setting, Chance& chance);
-// Words without the names of Jobs, which are another at every replay.
+// The text without the names of Jobs, which differ in every replay.
 [[nodiscard]] std::string without_job_names(std::string words);
 
-// How a sabotage bends the Job that is to be made, and the pods of Jobs that a replica lists.
+// How a sabotage bends a new Job, and the pods of Jobs that a replica lists.
 void bend_job(Stage& stage, Json& job);
 void bend_job_pods(const Stage& stage, Json& list);
-// Whether a request about a Job is answered as done, and is not.
+// Whether a request about a Job is answered as done although it is not sent.
 [[nodiscard]] bool is_done_in_words(const Stage& stage, const http::ClientRequest& request);
 
-// A step that asks nobody right before its call.
+// A step that requests no permit right before its call.
 class Unasked final : public StepAction {
  public:
   Unasked(const Stage& stage, StepAction& step) : stage_(stage), step_(step) {}

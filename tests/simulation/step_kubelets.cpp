@@ -69,7 +69,7 @@ void StepKubelets::exit(JobTruth& job, int code, const std::string& words,
   say(job, "exits with " + std::to_string(code));
 }
 
-// Its pod is gone.
+// The Job fails, and its pod is gone.
 void StepKubelets::fail(JobTruth& job, const std::string& reason) {
   drop_pod(job);
   stage_.kube.patch_status(kJobs + "/" + job.name, fakes::ended_job_status("Failed", reason));
@@ -84,8 +84,8 @@ void StepKubelets::remove(JobTruth& job, const std::string& why) {
   say(job, "is deleted: " + why);
 }
 
-// In the boot of its order alone, as the command does. The restart may come before the kubelet has
-// reported the pod's end.
+// Restarts only in the boot in which the restart was requested, as the command does. The restart
+// may come before the kubelet has reported the pod's end.
 void StepKubelets::restart(JobTruth& job, Machine& machine) {
   Chance& chance = stage_.restarts_chance;
   if (job.boot != machine.boot_id(machine.boots)) return exit(job, 1, "booted since");
@@ -104,7 +104,7 @@ void StepKubelets::restart(JobTruth& job, Machine& machine) {
   if (!stage_.is_quiet && chance.happens(0.1)) machine.back_at.reset();
 }
 
-// As the machine is: a reset helps where one can.
+// Ends as the machine's state demands: a reset helps if it can.
 void StepKubelets::exit_by_itself(JobTruth& job, Machine& machine) {
   if (job.step == Step::kReboot) return restart(job, machine);
   job.has_acted = true;
@@ -114,13 +114,13 @@ void StepKubelets::exit_by_itself(JobTruth& job, Machine& machine) {
     return exit(job, helps ? 0 : 1, helps ? "" : "the reset has failed");
   }
   const bool is_bad = job.step == Step::kQuarantineJob && stage_.jobs_chance.happens(0.5);
-  // What was latched is cleared, whatever the diagnostics say.
+  // Clears latched findings, with any result of the diagnostics.
   if (job.step == Step::kQuarantineJob && stage_.jobs_chance.happens(0.6))
     fleet_.reset_gpus(machine);
   exit(job, is_bad ? 1 : 0, is_bad ? kFailure : "");
 }
 
-// What is deleted is gone with its pod, whoever has deleted it.
+// A deleted Job is gone with its pod.
 void StepKubelets::collect(JobTruth& job) {
   if (job.is_cleared) return;
   const std::string path = kJobs + "/" + job.name;

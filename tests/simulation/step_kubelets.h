@@ -1,7 +1,7 @@
-// The Job controller and the kubelets of the Jobs of one node (steps collect-evidence, gpu-reset,
-// reboot and quarantine-job): their pods start or never do, exit, never end, are lost with their
-// node or by a restart of it, pass their deadline, or a person deletes the Job. What a reset does
-// to the machine is done here as well.
+// The Job controller and the kubelets for the Jobs of one node (steps collect-evidence, gpu-reset,
+// reboot and quarantine-job). Their pods start or never do, exit, never end, are lost with their
+// node or by its restart, or pass their deadline; or an operator deletes the Job. A reset also
+// changes the machine here.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ class StepKubelets {
   StepKubelets(Stage& stage, Fleet& fleet, CallRules& calls)
       : stage_(stage), fleet_(fleet), calls_(calls) {}
 
-  // One of the Jobs that have not ended goes on, perhaps; which and how is drawn.
+  // Perhaps one of the running Jobs has a drawn event.
   void go_on();
-  // Deadlines, pods of nodes that are gone, Jobs whose Remediation is gone.
+  // Handles deadlines, pods of nodes that are gone, and Jobs whose Remediation is gone.
   void keep_house();
-  // In the quiet time: all that can end end as they should.
+  // In the quiet time: every Job that can end ends as it should.
   void end_all();
 
  private:

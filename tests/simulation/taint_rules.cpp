@@ -10,7 +10,7 @@ namespace gpuward::remediator::simulation {
 
 namespace {
 
-// A drill comes last.
+// Drills come last.
 Severity severity_in_order(const Remediation& remediation) {
   return remediation.is_drill() ? Severity::kNone : remediation.acted_severity();
 }
@@ -27,7 +27,7 @@ void limit_taints(Setting& setting, Chance& chance) {
   Share& most = setting.policy.budgets.tainted;
   most = {chance.between(1, std::max(2, setting.nodes / 3)), 0};
   if (setting.nodes > 16 || !chance.happens(0.4)) return;
-  // Many want what one or two may have.
+  // Many nodes compete for one or two taints.
   setting.nodes = chance.between(5, 9);
   setting.events += 100;
   most.nodes = chance.between(1, 2);
@@ -39,7 +39,8 @@ void TaintRules::check_put(const Remediation& owner) const {
           "node " + owner.node + " was tainted without a slot in the ledger");
 }
 
-// By what the replica has surely heard: where room for one was left, no worse one waited for it.
+// Judges by what the replica has surely heard: if it took the last room for a taint, no more severe
+// node waited for it.
 void TaintRules::on_ledger_written(const Ledger& after) const {
   const Ledger& before = stage_.truth.ledger();
   const auto most = static_cast<std::size_t>(stage_.setting.policy.budgets.tainted.nodes);
@@ -58,7 +59,7 @@ void TaintRules::on_ledger_written(const Ledger& after) const {
 
 void TaintRules::check_order(const Remediation& taken) const {
   const NodeTruth* const own = stage_.truth.node(taken.node);
-  if (own != nullptr && own->is_tainted) return;  // not a new one
+  if (own != nullptr && own->is_tainted) return;  // this is not a new taint
   const Look& look = *stage_.looks.back();
   for (const auto& [name, other] : stage_.truth.remediations()) {
     const NodeTruth* const node = stage_.truth.node(other.node);
@@ -77,7 +78,8 @@ void TaintRules::check_budget() const {
   int all = 0;
   for (const auto& [name, node] : stage_.truth.nodes()) {
     if (!node.is_tainted) continue;
-    // Its slot was given back with a record that somebody closed by hand: counted once it is heard.
+    // An operator closed its record by hand, so it has no slot any more. It counts when a replica
+    // has heard of it.
     const std::string& uid = node.node.meta.uid;
     if (stage_.edited_since(uid, 0) && !has_slot(stage_.truth.ledger(), uid)) continue;
     ++tainted[stage_.truth.place(name).pool];

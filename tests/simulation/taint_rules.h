@@ -1,5 +1,5 @@
-// The budget of taints in a simulation: how small it is, and what must be true of it, counted from
-// the taints that the nodes really bear. Part of the invariants.
+// The budget of taints in a simulation: its size, and the rules for it, counted from the taints
+// that the nodes really have. Part of the invariants.
 #pragma once
 
 #include "tests/simulation/chance.h"
@@ -8,19 +8,18 @@
 
 namespace gpuward::remediator::simulation {
 
-// In some simulations few nodes may be tainted; with chance of their own, so that the others stay
-// as they are.
+// Some simulations allow few taints; has its own chance, so that the others stay as they are.
 void limit_taints(Setting& setting, Chance& chance);
 
 class TaintRules {
  public:
   explicit TaintRules(const Stage& stage) : stage_(stage) {}
 
-  // A replica puts the taint on a node that did not bear it.
+  // A replica taints a node that had no taint.
   void check_put(const Remediation& owner) const;
-  // A replica has replaced the ledger. Called before the truth hears of it.
+  // A replica has replaced the ledger. Called before the truth is updated.
   void on_ledger_written(const Ledger& after) const;
-  // After each event, over the whole cluster.
+  // Called after each event; counts over the whole cluster.
   void check_budget() const;
 
  private:

@@ -1,5 +1,5 @@
-// What people have been told by Events, over the lives of all replicas. Asked by the rules of what
-// somebody must know.
+// The Events that operators have received, over the lives of all replicas. Used by the rules that
+// require a notification.
 #pragma once
 
 #include <set>
@@ -16,7 +16,7 @@ class Told final : public Announcer {
   explicit Told(Stage& stage) : stage_(stage) {}
   void announce(kube::NodeEvent) override {}
   [[nodiscard]] Status deliver(const kube::NodeEvent& event) override;
-  // Whether anybody was ever told that this Remediation is in this phase.
+  // Whether an Event ever reported that this Remediation is in this phase.
   [[nodiscard]] bool knows(const std::string& remediation, Phase phase) const {
     return said_.contains({remediation, "Gpuward" + std::string(to_string(phase))});
   }

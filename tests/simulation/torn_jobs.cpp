@@ -34,7 +34,7 @@ bool is_restarting(const Remediation& owner) {
          (record->result == StepResult::kIntended || record->result == StepResult::kRunning);
 }
 
-// The first that restarts jobs; empty: none.
+// The mark of the first Remediation that restarts jobs; empty if there is none.
 std::string some_mark(const Stage& stage) {
   for (const auto& [name, remediation] : stage.truth.remediations()) {
     if (is_restarting(remediation)) return name + "/" + remediation.uid;
@@ -70,7 +70,7 @@ void let_jobs_be_torn(Setting& setting, Chance& chance) {
   put_restarts(setting.policy);
 }
 
-// What others have suspended is read as suspended by whoever restarts jobs.
+// Shows a job that another user has suspended as suspended by gpuward.
 void bend_torn_job(const Stage& stage, Json& job) {
   if (!stage.is_off(Sabotage::kForeignSuspend) || !is_suspended(job)) return;
   if (const std::string mark = some_mark(stage); !mark.empty())
@@ -144,7 +144,7 @@ void TornJobs::play_owner(const std::string& name) {
   }
 }
 
-// What a restore of etcd has brought back.
+// Reads the jobs that a restore of etcd has brought back.
 bool TornJobs::read_anew() {
   if (restores_ == stage_.restores) return false;
   restores_ = stage_.restores;
@@ -208,7 +208,8 @@ void TornJobs::on_suspended(const Json& before, const Json& after) {
   if (owner != nullptr) invariants_.on_job_suspended(owner->name, what);
 }
 
-// What was deleted by force, closed by hand, or whose record was edited, knows nothing any more.
+// A Remediation that was deleted by force, closed by hand, or whose record was edited, has lost its
+// jobs.
 void TornJobs::check_left(const std::string& remediation, const std::string& when) const {
   if (stage_.wiped.contains(remediation) || stage_.closed_by_hand.contains(remediation)) return;
   for (const auto& [name, job] : jobs_) {

@@ -1,6 +1,6 @@
-// Jobs that lose pods by drains, in some simulations, and what is done to them: by the step
-// restart-job, by their controller and by their owners. What the step may do to a job, and that it
-// leaves none suspended, are rules here. With chance of its own, so that the other simulations stay
+// Jobs that lose pods through drains, in some simulations, and all that happens to them: by the
+// step restart-job, by their controller and by their owners. Its rules say what the step may do to
+// a job, and that it leaves none suspended. Has its own chance, so that the other simulations stay
 // as they are.
 #pragma once
 
@@ -14,24 +14,25 @@
 
 namespace gpuward::remediator::simulation {
 
-// Whether there are such jobs, drawn before anything happens, and the step in a policy's plans.
+// Draws, before anything happens, whether there are such jobs, and puts the step into a policy's
+// plans.
 void let_jobs_be_torn(Setting& setting, Chance& chance);
 void put_restarts(Policy& policy);
 
-// How a sabotage bends what a replica reads of a job.
+// How a sabotage bends a job that a replica reads.
 void bend_torn_job(const Stage& stage, Json& job);
 
 class TornJobs {
  public:
   TornJobs(Stage& stage, Invariants& invariants);
 
-  // Their controller, and perhaps one of their owners.
+  // Plays their controller, and perhaps one of their owners.
   void go_on();
-  // The controller has done all that it has to do.
+  // The controller does all that it has to do.
   void end_all();
-  // A drain for that Remediation is done: the jobs that have lost a pod by it.
+  // The drain for a Remediation is done: returns the jobs that lost a pod through it.
   [[nodiscard]] std::string tear();
-  // Once all is at rest.
+  // Called at rest.
   void check_rest() const;
 
  private:
@@ -48,11 +49,11 @@ class TornJobs {
   Stage& stage_;
   Invariants& invariants_;
   std::map<std::string, Json> jobs_;  // as they really are
-  std::set<std::string> restarted_;   // by the UID of a job and the Remediation
+  std::set<std::string> restarted_;   // by the job's UID and the Remediation
   int pods_made_ = 0, restores_ = 0;
 };
 
-// A step that gives nothing back where it is left.
+// A step that resumes nothing when it is abandoned.
 class KeepsJobs final : public StepAction {
  public:
   KeepsJobs(const Stage& stage, StepAction& step) : stage_(stage), step_(step) {}

@@ -1,5 +1,5 @@
-// What has happened in a simulation, in order: a hash over all of it, by which two runs are
-// compared, and the last lines of it for whoever looks for a fault.
+// The events of a simulation, in order: a hash over all of them, by which two runs are compared,
+// and the last lines, for the search for a fault.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ bool takes_back(const NodeTruth& before, const NodeTruth& after) {
          (before.mark->taint && before.is_tainted && !after.is_tainted);
 }
 
-// All that the annotation claims is there.
+// Whether the node has all that its annotation claims.
 bool stands(const NodeTruth& node) {
   return (!node.mark->cordon || node.node.unschedulable) && (!node.mark->taint || node.is_tainted);
 }
@@ -24,12 +24,12 @@ bool stands(const NodeTruth& node) {
 }  // namespace
 
 void Truth::note_change(const std::string& name, Version now) {
-  // A write that changes nothing makes no version.
+  // A write that changes nothing creates no version.
   changes_.push_back(changes_.empty() ? now : std::max(now, changes_.back()));
   changed_[name] = now;
 }
 
-// The open one of the node, if it has put something there.
+// The node's open Remediation, if it has tainted or cordoned the node.
 std::string Truth::acted_on(const std::string& node_uid) const {
   for (const auto& [name, one] : remediations_) {
     const bool has_acted = one.status.find(Step::kTaint) || one.status.find(Step::kCordon);
@@ -38,7 +38,7 @@ std::string Truth::acted_on(const std::string& node_uid) const {
   return {};
 }
 
-// The annotation is lost, and the record alone says that there is a cordon of ours.
+// Whether the annotation is lost, and only the record says that the cordon is gpuward's.
 bool Truth::record_claims_cordon(const NodeTruth& before) const {
   return std::ranges::any_of(remediations_, [&](const auto& known) {
     const Remediation& one = known.second;
@@ -48,8 +48,8 @@ bool Truth::record_claims_cordon(const NodeTruth& before) const {
   });
 }
 
-// Whether somebody else than us cordons here. Over a mark that stands it cannot be told: unless a
-// Remediation has already noticed that its own cordon was gone.
+// Whether another user cordons here. If the node has gpuward's annotation for a cordon, that cannot
+// be decided, unless a Remediation has already noticed that its own cordon was gone.
 bool Truth::cordons_for_others(const NodeTruth& before) const {
   if (!before.mark) return !record_claims_cordon(before);
   if (!before.mark->cordon) return true;
@@ -112,7 +112,7 @@ void Truth::drop_remediation(const std::string& name, Version now) {
   note_change(name, now);
   remediations_.erase(name);
   hands_off_.erase(name);
-  // The next one of the node may have its name, and knows nothing of this cordon.
+  // The next Remediation of the node may get this name, and knows nothing of this cordon.
   for (auto& [node, known] : nodes_) {
     if (known.cordoned_for == name) known.cordoned_for.clear();
     if (known.taken_from == name) known.taken_back.reset();
@@ -142,7 +142,8 @@ void Truth::go_back_to(const Truth& backup, Version version, Tick now) {
   for (auto& [name, since] : hands_off_) since = now;
   for (auto& [name, at] : changed_) at = version;
   if (breaker_opened_) breaker_opened_ = now;
-  // Whoever read it at that version knows it; who has read a later one is refused by the server.
+  // A process that read it at that version knows it; the server refuses one that has read a later
+  // version.
   ledger_changed_ = backup.ledger_changed_;
   changes_.push_back(version);
 }

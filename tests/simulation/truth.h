@@ -1,5 +1,5 @@
-// The cluster as it really is, whoever believes what: every object after its last write, who put
-// which cordon there, and the order of all changes, from which the informers tell with delay.
+// The cluster as it really is, whatever the replicas believe: every object after its last write,
+// the owner of each cordon, and the order of all changes, which reach the informers with delay.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ enum class Writer { kRemediator, kOthers };
 
 struct NodeTruth {
   kube::Node node;
-  std::optional<OwnerAnnotation> mark;  // of ours, as the node bears it
-  bool is_tainted = false;              // by us
+  std::optional<OwnerAnnotation> mark;  // gpuward's, as it is on the node
+  bool is_tainted = false;              // by gpuward
   bool is_foreign_cordon = false;
-  std::string cordoned_for;        // the Remediation that the cordon is of; empty: none
-  std::optional<Tick> taken_back;  // when a human took off what was ours
+  std::string cordoned_for;        // the Remediation that owns the cordon; empty: none
+  std::optional<Tick> taken_back;  // when an operator removed gpuward's taint or cordon
   std::string taken_from;          // the Remediation that had put it there
 };
 
 class Truth {
  public:
-  // `keys`: where nodes stand.
+  // `keys`: the labels that give the place of a node.
   explicit Truth(PlaceKeys keys) : keys_(std::move(keys)) {}
 
   void put_node(kube::Node node, Writer writer, Tick now);
@@ -42,10 +42,10 @@ class Truth {
   void put_remediation(Remediation remediation, Tick now);
   void drop_remediation(const std::string& name, Version now);
   void put_ledger(Ledger ledger, Writer writer, Tick now);
-  // etcd is restored: all is as it was then, and known since now. What machines there were, and
-  // what people have done, stays.
+  // etcd was restored: all is as in the backup, and known since now. The machines that there were
+  // and the operators' actions stay.
   void go_back_to(const Truth& backup, Version version, Tick now);
-  // The machine of that spec.providerID is gone for good.
+  // The machine of that spec.providerID will not come back.
   void note_gone(const std::string& provider_id) { gone_.insert(provider_id); }
 
   [[nodiscard]] const NodeTruth* node(const std::string& name) const;
@@ -59,23 +59,23 @@ class Truth {
   [[nodiscard]] bool is_gone(const std::string& provider_id) const {
     return gone_.contains(provider_id);
   }
-  // Since when the breaker is open; nullopt where it is not.
+  // Since when the breaker is open; nullopt if it is closed.
   [[nodiscard]] std::optional<Tick> breaker_opened() const { return breaker_opened_; }
-  // How often people have closed it.
+  // How often operators have closed it.
   [[nodiscard]] int closings() const { return closings_; }
-  // What a node of that UID was when it joined; nullopt where there never was one.
+  // The metadata of the node of that UID when it joined; nullopt if there never was one.
   [[nodiscard]] std::optional<kube::ObjectMeta> joined(const std::string& uid) const;
-  // Where a node of that name stands, or stood.
+  // The place of the present or former node of that name.
   [[nodiscard]] const Place& place(const std::string& node) const { return places_.at(node); }
-  // Of all names of nodes that there ever were.
+  // The places of all nodes that there ever were, by name.
   [[nodiscard]] const std::map<std::string, Place>& places() const { return places_; }
   // The version of its last change.
   [[nodiscard]] Version changed(const std::string& name) const { return changed_.at(name); }
-  // Those of all changes, in order.
+  // The versions of all changes, in order.
   [[nodiscard]] const std::vector<Version>& changes() const { return changes_; }
-  // Since when a human has wanted the Remediation to pause or to end; nullopt where nobody does.
+  // Since when an operator has wanted the Remediation to pause or to end; nullopt if none does.
   [[nodiscard]] std::optional<Tick> hands_off_since(const std::string& remediation) const;
-  // A human has once asked for its node back, be it that a restore has lost that since.
+  // Whether an operator has ever asked for its node back, even if a restore has lost that since.
   [[nodiscard]] bool was_given_back(const std::string& remediation) const {
     return given_back_.contains(remediation);
   }

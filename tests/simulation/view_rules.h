@@ -1,5 +1,5 @@
-// What the informers have put into the view of a replica is what there is: at rest, when they have
-// been told everything.
+// Rule for the view of a replica: at rest, when the informers have received everything, the view
+// equals the cluster.
 #pragma once
 
 #include <string>

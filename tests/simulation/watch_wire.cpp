@@ -43,7 +43,7 @@ std::string WatchWire::collection() const {
 
 bool WatchWire::is_dead() const { return !stage_.is_quiet && dead_until_ > stage_.clock.steady(); }
 
-// The server begins anew with its cache.
+// The server restarts with an empty cache.
 void WatchWire::note_restore() {
   if (std::exchange(restores_, stage_.restores) == stage_.restores) return;
   served_ = 0;
@@ -66,7 +66,7 @@ WatchWire::Fault WatchWire::draw_fault() {
   if (stage_.is_quiet || !chance.happens(stage_.setting.watch_fault)) return Fault::kNone;
   const auto fault = std::array{Fault::kRefused, Fault::kGone, Fault::kForgets,
                                 Fault::kCut}[chance.weighted({30, 15, 25, 30})];
-  // A compaction is everybody's.
+  // a compaction affects every watch
   if (fault == Fault::kForgets) stage_.kube.forget_history();
   return fault;
 }
@@ -81,7 +81,7 @@ void WatchWire::note_told(Version version) {
   spoke_ = stage_.clock.steady();
 }
 
-// As a sabotage makes it of what is really there.
+// The object as a sabotage bends it.
 Json WatchWire::bent(const Json& object) const {
   if (stage_.sabotage == Sabotage::kNone) return object;
   const Address address{kind_, string_at(member_at(object, "metadata"), "name")};
@@ -100,7 +100,7 @@ Result<http::ClientResponse> WatchWire::send(const http::ClientRequest& request)
   const bool goes_on =
       answer->body.contains(R"("continue":)") && !answer->body.contains(R"("continue":"")");
   const bool is_complete =
-      !goes_on && !request.url.ends_with("?limit=1");  // it asks for the version
+      !goes_on && !request.url.ends_with("?limit=1");  // a request that only reads the version
   if (is_complete) {
     served_ = stage_.truth.changes().size();
     note_told(stage_.kube.revision());
@@ -125,14 +125,13 @@ Result<http::ClientResponse> WatchWire::stream(
   return tell_changes(*since, fault, on_bytes);
 }
 
-// Then the watch ends in good order: the next one goes on from there. The bookmark before says how
-// far it has come.
+// The watch then ends in good order, and the next one continues from its last bookmark.
 Result<http::ClientResponse> WatchWire::tell_changes(
     Version since, Fault fault, const std::function<bool(std::string_view)>& on_bytes) {
   http::ClientResponse answer;
   answer.status = 200;
   if (stage_.is_off(Sabotage::kWatchVersion)) since = stage_.kube.revision();
-  // It waits for versions that a restored store has not come to again.
+  // The server waits for versions that the restored store has not reached again.
   if (since > stage_.kube.revision()) {
     stage_.clock.advance(std::chrono::seconds(1));
     return answer;

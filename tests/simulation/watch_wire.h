@@ -1,7 +1,7 @@
-// What the API server tells one informer of a replica: lists out of its store, and watches as far
-// as its cache of that kind has come. Here lists and watches fail, connections are cut in the
-// middle of a line or die without a word, and the server forgets what is past. With chance of its
-// own, so that the rest of a simulation stays as it is.
+// The API server's answers to one informer of a replica: lists from its store, and watches up to
+// the state of its cache of that kind. Lists and watches fail here, connections are cut in the
+// middle of a line or die silently, and the server forgets old changes. Has its own chance, so that
+// the rest of a simulation stays as it is.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,20 @@ class WatchWire final : public http::Client {
   // `kind`: kNode or kRemediation.
   WatchWire(Stage& stage, Resource kind) : stage_(stage), kind_(kind) {}
 
-  // The server's cache has come to the next `count` changes of the cluster.
+  // The server's cache has reached the next `count` changes of the cluster.
   void serve(std::size_t count);
-  // Nothing comes through until then.
+  // No answer arrives until then.
   void die_until(Clock::Steady end) { dead_until_ = end; }
   [[nodiscard]] std::string collection() const;
   // How long the caller waits for an answer that does not come.
   [[nodiscard]] Clock::Steady busy_until() const { return busy_until_; }
-  // All changes up to that version of the store were told, whatever a sabotage made of them.
+  // The informer has received all changes up to that version of the store, perhaps bent by a
+  // sabotage.
   [[nodiscard]] Version told() const { return restores_ == stage_.restores ? told_ : 0; }
   [[nodiscard]] bool has_told_all() const { return told() >= served(); }
-  // When it last said anything.
+  // When it last received anything.
   [[nodiscard]] Clock::Steady spoke() const { return spoke_; }
-  // The last request was for a list.
+  // Whether the last request was for a list.
   [[nodiscard]] bool has_listed() const { return has_listed_; }
 
   [[nodiscard]] Result<http::ClientResponse> send(const http::ClientRequest& request) override;
@@ -54,9 +55,9 @@ class WatchWire final : public http::Client {
   Stage& stage_;
   const Resource kind_;
   fakes::InProcessClient client_{stage_.kube};
-  std::size_t served_ = 0;  // of the changes of the cluster
+  std::size_t served_ = 0;  // number of changes of the cluster
   Version told_ = 0;
-  int restores_ = 0;  // of etcd, that it knows of
+  int restores_ = 0;  // the restores of etcd that it knows of
   Clock::Steady spoke_{}, dead_until_{}, busy_until_{};
   bool has_listed_ = false;
 };

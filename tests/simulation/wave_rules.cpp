@@ -5,7 +5,7 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
-// One for each wave: what is blocked in one of them is known at the next look.
+// One for each wave: a look learns which pods of the wave before are blocked.
 constexpr int kMostLooks = 3;
 
 std::string uid_in(const http::ClientRequest& eviction) {
@@ -15,13 +15,13 @@ std::string uid_in(const http::ClientRequest& eviction) {
 
 }  // namespace
 
-// What waits for the rate is sent after whatever has come in the meantime.
+// An eviction that waits for the rate is sent after pods that have come meanwhile.
 bool WaveRules::is_notified() const {
   return stage_.setting.has_held_pods && !stage_.setting.has_staying_pods &&
          stage_.setting.evictions.per_second >= 1;
 }
 
-// Pods that come back are NewcomerRules' subject.
+// NewcomerRules check the pods that come back.
 bool WaveRules::is_free(const std::string& name, const PodTruth& pod) const {
   const PodKind kind = stage_.pods.kind_of(name);
   return !pod.is_ending && !asked_.contains(pod.uid) && kind.hold == PodHold::kNone &&
@@ -45,14 +45,15 @@ void WaveRules::on_sent(const http::ClientRequest& request) {
   asked_.insert(uid);
 }
 
-// Once a list that shows it as ending was read; what waits for the rate was listed before.
+// Requires that the replica has not read a list that shows the pod as ending. An eviction that
+// waits for the rate was listed before.
 void WaveRules::check_once(const std::string& name, const PodTruth& pod) const {
   const bool is_at_once = stage_.setting.evictions.per_second >= 1;
   require(!is_at_once || !pod.is_ending || pod.ending_since >= stage_.looks.back()->begun,
           "evicted-twice", "pod " + name + " ends already, and is evicted once more");
 }
 
-// After half of its time all go.
+// After half of its time the drain evicts all waves.
 void WaveRules::check_turn(const std::string& name, const PodTruth& pod) const {
   const Remediation* const owner = stage_.truth.remediation(stage_.evicts_for);
   const auto begun = begun_.find(stage_.evicts_for);
@@ -70,14 +71,14 @@ void WaveRules::check_turn(const std::string& name, const PodTruth& pod) const {
   }
 }
 
-// A pod that comes back holds up the waves after its own, as often as it is evicted. One without a
-// controller that came after the drain began is never asked.
+// A pod that comes back delays the waves after its own, each time it is evicted. A pod without a
+// controller that came after the drain began is never evicted.
 void WaveRules::on_looked(const Remediation& remediation) {
   const int most =
       stage_.setting.has_tolerant_pods ? kMostLooks * (1 + kMostEvictedAgain) : kMostLooks;
   if (!is_notified() || !stage_.is_quiet) return;
   for (const auto& [name, pod] : stage_.pods.all()) {
-    // By a clock that has jumped since, an older pod came after it too.
+    // By a clock that has jumped since, an older pod also came after the drain began.
     const bool may_come_later = stage_.setting.has_tolerant_pods || stage_.setting.has_clock_jumps;
     const bool may_be_kept = may_come_later && pod.is_unmanaged;
     if (pod.node != remediation.node || may_be_kept || !is_free(name, pod)) continue;

@@ -1,5 +1,5 @@
-// What a drain owes to each pod on its node, whatever holds the others: that it is asked to go in
-// its turn, soon, and not at all where its owner wants it to stay. Part of the invariants.
+// Rules for what a drain owes to each pod on its node, whatever holds the other pods: it evicts the
+// pod in its wave, soon, and not at all if its owner protects it. Part of the invariants.
 #pragma once
 
 #include <map>
@@ -15,13 +15,13 @@ class WaveRules {
  public:
   explicit WaveRules(const Stage& stage) : stage_(stage) {}
 
-  // An eviction is on its way to the API server, for the Remediation that has asked for leave.
+  // An eviction is on its way to the API server, for the Remediation that requested the permit.
   void on_sent(const http::ClientRequest& request);
   // A look at a drain begins.
   void on_look(const Remediation& remediation) {
     begun_.try_emplace(remediation.name, stage_.tick);
   }
-  // The look has ended, the drain goes on, and nothing has forbidden it to evict.
+  // The look has ended, the drain continues, and nothing has forbidden evictions.
   void on_looked(const Remediation& remediation);
 
  private:
@@ -33,7 +33,7 @@ class WaveRules {
   const Stage& stage_;
   std::map<std::string, Tick> begun_;  // drains, by Remediation
   std::set<std::string> asked_;        // UIDs of pods
-  std::map<std::string, int> looks_;   // at a pod that nobody has asked to go, by its UID
+  std::map<std::string, int> looks_;   // looks at a pod that was not evicted, by its UID
 };
 
 }  // namespace gpuward::remediator::simulation

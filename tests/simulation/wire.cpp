@@ -16,17 +16,17 @@ using fakes::FaultKind;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr double kLateRace = 0.15;  // per request of the quiet time
+constexpr double kLateRace = 0.15;  // per request in the quiet time
 constexpr std::string_view kNodeLeases = "/namespaces/kube-node-lease/leases";
 
 bool is_write(const http::ClientRequest& request) { return request.method != "GET"; }
 
-// Names of Jobs, and what the server says of them, are another at every replay.
+// The names of Jobs, and the server's answers about them, differ in every replay.
 std::string path_of(const Address& to, const std::string& url) {
   return to.resource == Resource::kJob ? "/jobs" : url.substr(url.rfind("/v1") + 3);
 }
 
-// Its pod, that is: of which the kubelets of Jobs know.
+// Whether the request is about the pod of a Job, which the kubelets of Jobs handle.
 bool is_of_job(const std::string& url) { return url.contains("/" + kJobNamespace + "/"); }
 
 std::string name_in(const std::string& body) {
@@ -53,7 +53,7 @@ Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
   crash_perhaps("before");
   auto answer = send_or_fail(to, request);
   crash_perhaps("after");
-  // An error tells nothing of what people want.
+  // An error says nothing about the operators' wishes.
   if (!answer || answer->status / 100 != 2) return answer;
   if (to.resource < Resource::kSwitch) stage_.looks.back()->told = stage_.tick;
   if (to.resource == Resource::kSwitch) stage_.looks.back()->permitted = stage_.tick;
@@ -71,13 +71,13 @@ void Wire::note_read(const Address& to) {
   if (to.resource == Resource::kRemediation) look.remediation_read = stage_.tick;
 }
 
-// When the request is sent: how long it is on its way is not the sender's to know. What every
-// replica may write is left out.
+// Judges by the time when the request is sent: the sender cannot know how long it takes. Leaves out
+// what every replica may write.
 void Wire::check_leads(const Address& to) const {
   const bool is_leaders = to.resource == Resource::kNode || to.resource == Resource::kStatus ||
                           to.resource == Resource::kLedger || to.resource == Resource::kJob ||
                           to.resource == Resource::kPods;
-  // Whoever has noticed a restore opens the breaker.
+  // a replica that has noticed a restore opens the breaker
   if (to.resource == Resource::kLedger && stage_.noticed.contains(identity_)) return;
   require(!is_leaders || stage_.holder == identity_, "leader",
           identity_ + " writes " + to.name + " and " + stage_.holder + " has the lease");
@@ -89,12 +89,13 @@ void Wire::crash_perhaps(const char* when) {
   throw Crash{};
 }
 
-// What goes wrong, if anything: without having been done, or done and the answer lost.
+// Sends the request, perhaps with a fault: it fails without effect, or takes effect and the answer
+// is lost.
 Result<http::ClientResponse> Wire::send_or_fail(const Address& to,
                                                 const http::ClientRequest& request) {
   if (stage_.is_quiet || !stage_.chance.happens(stage_.setting.fault)) {
     auto answer = forward(to, request);
-    // What it has written itself it knows, if it gets to know that it was written.
+    // The replica knows its own write, if it learns that it was written.
     const bool is_written = answer && answer->status / 100 == 2 && is_write(request);
     if (to.resource == Resource::kLedger && is_written)
       stage_.ledger_told[stage_.looks.back()->who] = stage_.tick;
@@ -159,7 +160,7 @@ void Wire::hear(const Address& to, const http::ClientRequest& request, const std
   if (to.resource == Resource::kNode && !to.name.empty()) {
     if (is_write(request)) return hear_node(body);
     const NodeTruth* const node = stage_.truth.node(to.name);
-    // A permit may be asked for about another node than the look's.
+    // A permit may read another node than the one of the look.
     if (node != nullptr && !stage_.asks_leave) stage_.looks.back()->node = node->node;
   } else if (to.resource == Resource::kLease) {
     if (is_write(request)) hear_lease(body);
@@ -182,7 +183,7 @@ void Wire::hear(const Address& to, const http::ClientRequest& request, const std
   if (to.resource == Resource::kRemediation || to.resource == Resource::kStatus) hear_version(to);
 }
 
-// What the replica has read, or all of it where it has listed them.
+// Notes the version that the replica has read, or all of them if it has listed them.
 void Wire::hear_version(const Address& to) {
   auto& versions = stage_.looks.back()->versions;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
@@ -197,7 +198,7 @@ void Wire::hear_job(const http::ClientRequest& request, const std::string& body)
   stage_.jobs.end(request.url.substr(request.url.rfind('/') + 1));
 }
 
-// What a replica writes is what it knows.
+// A replica knows the list that it writes.
 void Wire::hear_exclusions(const http::ClientRequest& request, const std::string& body) {
   if (!is_write(request)) return;
   const auto list = exclusions_in(*parse_json(body));
@@ -229,10 +230,10 @@ void Wire::hear_node(const std::string& body) {
     return;
   invariants_.on_node_written(*before, *node);
   stage_.truth.put_node(*node, Writer::kRemediator, stage_.tick);
-  stage_.looks.back()->node = *node;  // the answer says how it is now
+  stage_.looks.back()->node = *node;  // the answer has its present state
 }
 
-// As it stands now: an answer may have its metadata alone.
+// Reads the present object: an answer may have only its metadata.
 void Wire::hear_remediation(const std::string& name) {
   const std::string path = remediation_collection() + "/" + name;
   auto remediation = stage_.kube.has(path) ? read_remediation(stage_.kube.get(path))

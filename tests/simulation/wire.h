@@ -1,6 +1,6 @@
-// The connection of one replica to the API server: here requests fail, answers get lost, the
-// process dies before or after any single call, and others act in between. It tells the truth and
-// the invariants of every write that goes through.
+// The connection of one replica to the API server: here requests fail, answers are lost, the
+// process dies before or after any single call, and others act in between. It reports every write
+// that succeeds to the truth and the invariants.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace gpuward::remediator::simulation {
 
-// The process of a replica dies: thrown through whatever it is doing, and all its memory goes.
+// The process of a replica dies. Thrown through the running code; all its memory is lost.
 struct Crash {};
 
 class Wire final : public http::Client {

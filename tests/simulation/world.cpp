@@ -17,7 +17,7 @@ World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
     : stage_(seed, size, sabotage, keeps),
       forger_(stage_, seed + 0x666f7267),
       restores_(stage_, fleet_, invariants_, seed + 0x72657374) {
-  stage_.clock.advance(minutes(15));  // the nodes are no newcomers
+  stage_.clock.advance(minutes(15));  // the nodes are not new
   replicas_.resize(static_cast<std::size_t>(stage_.setting.replicas));
   for (std::size_t i = 0; i < replicas_.size(); ++i) start(i);
 }
@@ -147,7 +147,7 @@ void World::do_something() {
   check();
 }
 
-// Another Node has the name of one that is being drained: on another machine or on the same.
+// A drained node's name goes to another Node, on another machine or on the same.
 void World::change_nodes_under_drains() {
   Chance& chance = stage_.pods_chance;
   if (!stage_.setting.has_pods || !chance.happens(0.08)) return;
@@ -159,7 +159,7 @@ void World::change_nodes_under_drains() {
   }
 }
 
-// Between the intent of a reset and its Job.
+// A machine restarts between the intent of its reset and the Job.
 bool World::restart_before_reset() {
   if (!stage_.setting.has_jobs) return false;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
@@ -174,8 +174,8 @@ bool World::restart_before_reset() {
   return false;
 }
 
-// The machine restarts by itself while a Job is on it, or its Node is another one, or somebody
-// deletes the Remediation.
+// A machine restarts by itself while a Job is on it, its Node is replaced, or an operator deletes
+// the Remediation.
 void World::change_nodes_under_jobs(double how_often) {
   Chance& chance = stage_.jobs_chance;
   if (!stage_.setting.has_jobs || !chance.happens(how_often)) return;
@@ -244,7 +244,7 @@ void World::go_on_all() {
   for (std::size_t i = 0; i < replicas_.size(); ++i) go_on(i);
 }
 
-// What is due next on any replica, after the time that this takes.
+// Reconciles a due node of one replica, after the time until it is due.
 void World::reconcile_something() {
   const std::size_t replica = stage_.chance.next() % replicas_.size();
   auto& due = replicas_[replica]->due();
@@ -289,7 +289,7 @@ bool World::deliver(std::size_t replica, const AlertSignal& signal) {
   }
 }
 
-// Others act on the nodes on which a replica is about to act.
+// Others act on nodes on which a replica is about to act.
 void World::race() {
   if (restarts_ < kMostRestarts && restart_before_reset()) ++restarts_;
   if (moves_ < kMostMoves && pods_.move_one()) ++moves_;
@@ -337,7 +337,7 @@ void World::interrupt(std::size_t by) {
       if (Machine* const machine = fleet_.find(stage_.looks.back()->subject))
         fleet_.replace(*machine);
       break;
-    case 5:  // a request may be on its way for longer than a lease
+    case 5:  // a request may take longer than a lease lasts
       let_others_lead(by, stage_.chance.span(seconds(5), seconds(40)));
       break;
     default:
@@ -346,7 +346,7 @@ void World::interrupt(std::size_t by) {
   --depth_;
 }
 
-// Replica `by` stands still: the others find its lease over and take it.
+// Replica `by` stalls: the others find its lease expired and take it.
 void World::stall(std::size_t by, milliseconds span) {
   if (depth_ > 0) return;
   ++depth_;

@@ -1,5 +1,6 @@
-// One simulation from begin to end: a cluster, its machines, people and replicas, and whose turn it
-// is. First everything happens at once, then nothing goes wrong any more and all must come to rest.
+// One simulation from beginning to end: a cluster, its machines, operators and replicas, and the
+// order in which they act. First everything happens at once, then nothing fails any more and
+// everything must come to rest.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class World {
   void run();
   [[nodiscard]] const Trace& trace() const { return stage_.trace; }
   [[nodiscard]] const std::vector<Written>& writes() const { return stage_.writes; }
-  // The API server as it stands.
+  // The present API server.
   [[nodiscard]] fakes::FakeKube& kube() { return stage_.kube; }
 
  private:
@@ -83,7 +84,7 @@ class World {
   [[nodiscard]] bool reconcile_next(Clock::Steady until);
   bool pass_until(Clock::Steady at);
   void sleep_until(Clock::Steady at);
-  // On that node; of an empty name: on any.
+  // On that node; on any node if the name is empty.
   [[nodiscard]] bool is_under_way(const std::string& node = {}) const;
   [[nodiscard]] bool waits_for_verification() const;
   [[nodiscard]] bool waits_for_time() const;
@@ -126,13 +127,13 @@ class World {
   SimulatedOperands operands_{stage_, fleet_};
   Pods pods_{stage_};
   std::vector<std::unique_ptr<Replica>> replicas_;
-  int lives_ = 0;  // of all processes together
+  int lives_ = 0;  // number of processes so far
   int depth_ = 0;
   int restarts_ = 0, moves_ = 0;  // in the quiet time
   Clock::Wall calm_at_;
-  std::size_t calm_since_ = 0;                            // changes of the truth
-  std::size_t checked_ = 0;                               // changes of the truth
-  std::map<std::string, std::chrono::seconds> patience_;  // between quiet looks, by node
+  std::size_t calm_since_ = 0;                            // number of changes of the truth
+  std::size_t checked_ = 0;                               // number of changes of the truth
+  std::map<std::string, std::chrono::seconds> patience_;  // time between quiet looks, by node
 };
 
 }  // namespace gpuward::remediator::simulation

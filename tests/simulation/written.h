@@ -1,5 +1,5 @@
-// Every write of a simulation that has reached its API server, by whomever: what the real one is
-// told again. Plain values.
+// A write of a simulation that reached its API server, from any writer; the test sends it to the
+// real server too. Plain values.
 #pragma once
 
 #include <string>
