@@ -55,8 +55,8 @@ std::vector<AlertRule> load_alert_rules(const std::filesystem::path& path) {
 std::vector<std::string> metrics_in_rules() {
   const auto text = read_file(rules_file());
   if (!text) throw std::runtime_error(text.error().message);
-  // A name before a selector, an operator, a bracket or the end of the line; never a folder, a job
-  // or a word.
+  // A name before a selector, an operator, a bracket or the end of the line: not a folder, a job or
+  // a word.
   static const std::regex kMetric(R"((?:^|[\s(])((?:gpuward|alertmanager)_[a-z_]+)(?=[{\[\s)]))");
   std::set<std::string> out;
   for (std::sregex_iterator at(text->begin(), text->end(), kMetric), end; at != end; ++at) {

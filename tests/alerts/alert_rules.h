@@ -1,5 +1,5 @@
-// alerts/gpuward.rules.yaml as the tests of its conventions see it. promtool and the rule tests
-// beside it judge what the expressions do.
+// alerts/gpuward.rules.yaml as the tests of its conventions read it. promtool and the rule tests in
+// this folder check the results of the expressions.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@ void PrintTo(const AlertRule& rule, std::ostream* out);
 
 [[nodiscard]] std::filesystem::path alerts_folder();
 [[nodiscard]] std::filesystem::path rules_file();
-// Without recording rules. Throws where the file cannot be read: a broken checkout.
+// Leaves out recording rules. Throws if the file cannot be read: a broken checkout.
 [[nodiscard]] std::vector<AlertRule> load_alert_rules(
     const std::filesystem::path& path = rules_file());
 // Names of metrics of gpuward, Alertmanager and Prometheus in the expressions of all rules and in

@@ -1,4 +1,5 @@
-// The routing: orders reach the remediator at once, problems of the monitoring reach people only.
+// The routing: requests reach the remediator at once, and problems of the monitoring reach only
+// operators.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ using ::testing::Not;
 
 std::string config_file() { return alerts_folder() / "alertmanager.yaml"; }
 
-// What amtool says of the routes.
+// The routes, as amtool prints them.
 class AlertmanagerRoutes : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// One run of promtool or amtool, whose exit code and words a test looks at.
+// Runs promtool or amtool; tests check the exit code and the output.
 #pragma once
 
 #include <chrono>
@@ -10,14 +10,14 @@
 
 namespace gpuward::alerts {
 
-// Standard output and error together; exit code -1 where the program could not be run in time.
+// Standard output and error together; exit code -1 if the program could not be run in time.
 struct Said {
   int exit_code = -1;
   std::string text;
 };
 
 [[nodiscard]] inline Said run(std::vector<std::string> argv) {
-  // Rules over days of series take long on a machine that does other things beside.
+  // Rules over days of series take long on a busy machine.
   auto outcome = support::Process::run({.argv = std::move(argv)}, std::chrono::minutes(5));
   if (!outcome) return {-1, outcome.error().message};
   return {outcome->exit_code, outcome->output + outcome->error_output};

@@ -1,5 +1,5 @@
-// Nothing that a node can have wrong goes untold: each code of docs/checks.md and each kind of line
-// of the kernel log has an alert of the group gpuward-gpu, and no code has two.
+// Every problem of a node has an alert: each code of docs/checks.md and each kind of line of the
+// kernel log has one alert of the group gpuward-gpu, and no code has two.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::vector<Code> codes_of_checks() {
   return out;
 }
 
-// Whether a selector as `check="gpu",code=~"a|b"` takes the code; other labels are not looked at.
+// Whether a selector such as `check="gpu",code=~"a|b"` matches the code; it ignores other labels.
 bool selects(const std::string& selector, const Code& code) {
   static const std::regex kMatcher(R"re((check|code)(=~|!~|!=|=)"([^"]*)")re");
   const auto matchers = all_matches(selector, kMatcher);
@@ -72,7 +72,7 @@ TEST(GpuAlerts, TellEachKindOfLineOfTheKernelLog) {
   }
 }
 
-// Three rules list the catalogue's codes of programs, because a join would read every code of
+// Three rules list the catalogue's codes of program errors, because a join would read every code of
 // every node.
 TEST(GpuAlerts, CallAnXidAProgramsIfTheVendorSaysToRestartTheProgramOrItsErrorIsAPrograms) {
   std::string codes;

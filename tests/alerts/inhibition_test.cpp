@@ -1,5 +1,5 @@
-// Of one node people and the remediator hear the worst alone: asked of a real Alertmanager that
-// runs on the shipped configuration.
+// Operators and the remediator receive only the worst alert of a node. The test asks a real
+// Alertmanager that runs with the shipped configuration.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ Json alert(const std::string& name, const std::string& node, Json labels) {
   return {{"labels", std::move(labels)}};
 }
 
-// On loopback, told nothing but what the test posts; its webhook leads nowhere.
+// Listens on loopback and has only the alerts that the test posts; its webhook leads nowhere.
 class RunningAlertmanager {
  public:
   explicit RunningAlertmanager(const std::string& which)
@@ -51,7 +51,7 @@ class RunningAlertmanager {
   [[nodiscard]] int post(const Json& alerts) const {
     return support::http_post("http://" + address_ + "/api/v2/alerts", alerts.dump()).status;
   }
-  // Names of a node's alerts that nothing hides now.
+  // Names of a node's alerts that are not inhibited now.
   [[nodiscard]] std::set<std::string> heard(const std::string& node) const {
     const Json all = Json::parse(ask("/api/v2/alerts?filter=node%3D" + node).body, nullptr, false);
     std::set<std::string> names;
@@ -106,7 +106,7 @@ TEST_P(Inhibition, LeavesTheWorstOfANodeAndHidesItsDetails) {
 
   alertmanager.expect_heard("gone-1", {"GpuNodeNeedsIsolation"});
   alertmanager.expect_heard("reset-1", {"GpuNodeNeedsReset", "GpuExporterDown"});
-  // What is only watched hides nothing: people would never hear of a hot GPU.
+  // An alert of severity monitor inhibits nothing: otherwise operators would not hear of a hot GPU.
   alertmanager.expect_heard("well-1", {"GpuNvlinkDegraded", "GpuNodeNeedsAttention"});
 }
 

@@ -1,5 +1,5 @@
-// What the simulated month takes for Alertmanager's way with groups, inhibitions and repeats: a
-// real one sends the same on the shipped routes, whose times are shortened.
+// The simulated month's model of Alertmanager's groups, inhibitions and repeats: a real
+// Alertmanager sends the same on the shipped routes, whose times are shortened.
 #include "tests/alerts/month/notifications.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::json;
 using Clock = std::chrono::system_clock;
 
-// A message to people: which alerts fire and which have ended.
+// A message to operators: the alerts that fire and those that have ended.
 struct Message {
   std::set<std::string> firing, resolved;
   friend bool operator==(const Message&, const Message&) = default;
@@ -69,7 +69,7 @@ class Scene {
         "Alertmanager is ready");
   }
 
-  // Each waits for the message that follows: what comes next has the whole interval to arrive.
+  // Each waits for the message that follows, so that the next one has the whole interval to arrive.
   void fire(const std::string& name, Labels labels) {
     labels["alertname"] = name;
     alerts_.push_back({.labels = labels, .firing = {{now(), kOpen}}});
@@ -135,7 +135,7 @@ class Scene {
  private:
   static constexpr seconds kOpen = std::chrono::hours(100'000);
 
-  // A second of the model is a millisecond of this.
+  // A second of the model is a millisecond of real time.
   [[nodiscard]] seconds now() const {
     return seconds(
         std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start_).count());
@@ -143,7 +143,7 @@ class Scene {
   void post(const Labels& labels, bool has_ended) const {
     Json alert{{"labels", labels},
                {"startsAt", time_text(Clock::now() - std::chrono::milliseconds(1))}};
-    // Long before Alertmanager would think by itself that it has ended.
+    // Much later than the time after which Alertmanager would resolve it by itself.
     alert["endsAt"] = time_text(Clock::now() + std::chrono::hours(has_ended ? 0 : 1));
     EXPECT_EQ(
         support::http_post("http://" + address_ + "/api/v2/alerts", Json::array({alert}).dump())
@@ -182,7 +182,7 @@ TEST_P(Notifications, AreThoseThatARealAlertmanagerSends) {
   const Labels detail{{"node", "gpu-1"}, {"severity", "warning"}, {"hidden_by", "node"}};
 
   scene.fire("GpuThermalSlowdown", detail);
-  // Hides the detail, and is told in its place.
+  // Inhibits the detail, and is sent instead.
   scene.fire("GpuNodeNeedsReset",
              {{"node", "gpu-1"}, {"severity", "warning"}, {"remediation", "reset"}});
   scene.end({"GpuNodeNeedsReset", "GpuThermalSlowdown"});

@@ -1,4 +1,4 @@
-// What the prometheus-operator takes says the same as the plain files in alerts/.
+// The objects for the prometheus-operator are equal to the plain files in alerts/.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::vector<std::string> list_of(const YamlMap& map, const char* key) {
   return list;
 }
 
-// As alertmanager.yaml writes them: `node!=""`.
+// In the form of alertmanager.yaml: `node!=""`.
 std::vector<std::string> matchers_of(const YamlMap& map, const char* key) {
   std::vector<std::string> matchers;
   for (const YamlMap& one : map.maps(key)) {

@@ -1,6 +1,6 @@
-// Alerts do not tire people: three days of 200 nodes with ten times the published faults,
-// maintenance, an upgrade of the exporters, a rack without network and a restart of Prometheus. The
-// whole month is alerts_bench.
+// Alerts do not tire operators: three days of 200 nodes with ten times the published faults,
+// maintenance, an upgrade of the exporters, a rack without network and a restart of Prometheus.
+// alerts_bench runs the whole month.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ MonthOptions three_days() {
           .routes = *read_file(alerts_folder() / "alertmanager.yaml")};
 }
 
-// With `after` wherever `before` stood, which must be there.
+// Returns the text with every `before` replaced by `after`; `before` must occur.
 std::string changed(std::string text, const std::string& before, const std::string& after) {
   auto at = text.find(before);
   EXPECT_NE(at, std::string::npos) << before;
@@ -47,7 +47,7 @@ TEST(Pages, CallPeopleOnceForABrokenNodeAndForNothingElse) {
   EXPECT_LE(Verdict::minutes(verdict.delays_of_broken, 0.99), 2);
 }
 
-// Guards the guard: the simulation notices each of these.
+// Tests the test: the simulation notices each of these changes.
 TEST(Pages, AreWithoutAFaultIfADeadExporterPagesAfterAMinute) {
   GPUWARD_REQUIRE(support::why_no_program("prometheus"));
   MonthOptions options = three_days();

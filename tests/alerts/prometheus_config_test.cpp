@@ -1,5 +1,5 @@
-// The example configurations of Prometheus: valid, quick, and the node's name comes from the
-// target.
+// The example configurations of Prometheus: they are valid and quick, and take the node's name from
+// the target.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Debian's promtool is built without Kubernetes discovery: its place takes a static target with the
-// labels that discovery would give, so that the relabeling is the one that is shipped.
+// Debian's promtool is built without Kubernetes discovery: a static target with the labels that
+// discovery would set replaces it, so that the shipped relabeling runs.
 std::string with_static_pods(const std::string& config) {
   static const std::regex kDiscovery(
       R"(( *)kubernetes_sd_configs:\n *- role: (pod|endpoints)\n *namespaces: \{names: \[([\w-]+)\]\}\n)");
@@ -30,7 +30,8 @@ std::string with_static_pods(const std::string& config) {
   return std::regex_replace(config, kDiscovery, pods);
 }
 
-// alerts/prometheus-kubernetes.yaml and its rules in a folder that promtool here can judge.
+// alerts/prometheus-kubernetes.yaml and its rules in a folder that this machine's promtool can
+// check.
 class ClusterConfig {
  public:
   explicit ClusterConfig(std::string promtool) : promtool_(std::move(promtool)) {
@@ -41,7 +42,7 @@ class ClusterConfig {
   [[nodiscard]] Said check() const {
     return run({promtool_, "check", "config", folder_ / "prometheus.yaml"});
   }
-  // What promtool finds for a job when it has looked for a second.
+  // The targets that promtool finds for a job within a second.
   [[nodiscard]] Said discover(const std::string& job) const {
     return run({promtool_, "check", "service-discovery", "--timeout=1s",
                 folder_ / "prometheus.yaml", job});

@@ -1,5 +1,5 @@
-// What the simulated month takes for Prometheus' way with `for` and `keep_firing_for`: the same as
-// promtool says.
+// The simulated month's model of Prometheus' `for` and `keep_firing_for`: it gives the same results
+// as promtool.
 #include "tests/alerts/month/rule_state.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ std::vector<bool> pattern(unsigned seed) {
 
 std::string minutes_text(seconds time) { return std::to_string(time / minutes(1)) + "m"; }
 
-// A test for promtool that expects what firing_spans() says.
+// A test for promtool that expects the result of firing_spans().
 std::string expectations(const std::vector<bool>& values, const RuleTimes& times) {
   std::string text, samples;
   std::vector<seconds> active;
@@ -94,8 +94,8 @@ TEST(RuleState, GoesOnOverAShortRestartIfNothingIsWaitedFor) {
 }
 
 TEST(RuleState, EndsAndBeginsAgainIfARestartForgetsTheWait) {
-  // Sent last 20 s before, believed for four minutes, and pending for five after the three of the
-  // restart.
+  // Last sent 20 s before, valid for four minutes at Alertmanager, and pending for five after the
+  // three of the restart.
   EXPECT_THAT(
       over_a_restart({.hold = minutes(5)}, minutes(3)),
       ElementsAre(Span{minutes(5), minutes(33) + seconds(55)}, Span{minutes(38), hours(1)}));
@@ -106,7 +106,7 @@ TEST(RuleState, RemembersAWaitOfTenMinutesOverARestart) {
               ElementsAre(Span{minutes(10), hours(1)}));
 }
 
-// A real Prometheus, whose grace period is shortened as the waits of its two rules are.
+// A real Prometheus; its grace period and the waits of its two rules are shortened.
 class RestartedPrometheus {
  public:
   explicit RestartedPrometheus(std::string program)
@@ -123,7 +123,7 @@ class RestartedPrometheus {
     EXPECT_EQ(process_->stop(), 0);
     start();
   }
-  // "firing", "pending" or nothing, at one moment.
+  // "firing", "pending" or nothing, now.
   [[nodiscard]] std::map<std::string, std::string> states() const {
     const auto answer = nlohmann::json::parse(
         support::http_get("http://" + address_ + "/api/v1/alerts").body, nullptr, false);
@@ -165,7 +165,7 @@ TEST_P(RuleStateInPrometheus, IsRememberedFromTheGracePeriodOn) {
         return states["GpuLong"] == "firing";
       },
       "GpuLong fires again"));
-  // Since 3.16 Prometheus restores an alert that fired even if its wait is shorter.
+  // Since 3.16 Prometheus also restores a firing alert with a shorter wait.
   const bool forgets = GetParam() == std::string_view(support::kDebians);
   EXPECT_EQ(states["GpuShort"], forgets ? "pending" : "firing");
 }

@@ -1,4 +1,5 @@
-// The rules: valid, tested, and by the conventions that the remediator and people rely on.
+// The rules: they are valid and tested, and follow the conventions that the remediator and
+// operators rely on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,14 +47,14 @@ TEST_P(AlertRulesInPromtool, PassItsCheckAndLint) {
 TEST_P(AlertRulesInPromtool, PassTheirUnitTests) {
   const auto files = unit_test_files();
   EXPECT_GE(files.size(), 3U);
-  // One at a time: all together take as long as a program is given, on a busy machine.
+  // One file at a time: all together would exceed the time limit of a program on a busy machine.
   for (const std::string& file : files) {
     const Said said = run({promtool(), "test", "rules", file});
     EXPECT_EQ(said.exit_code, 0) << file << ": " << said.text;
   }
 }
 
-// Guards the guard: a threshold that slips must be noticed by the unit tests.
+// Tests the tests: the unit tests must notice a changed threshold.
 TEST_P(AlertRulesInPromtool, FailTheirUnitTestsWhenAThresholdSlips) {
   const support::TempDir folder;
   const std::string rules = *read_file(alerts_folder() / "gpuward.rules.yaml");
@@ -66,7 +67,7 @@ TEST(AlertRules, DeadAlertRuleIsSeenForEachHasAFiringAndAQuietTest) {
   std::string tests;
   for (const std::string& file : unit_test_files()) tests += *read_file(file);
   for (const AlertRule& rule : load_alert_rules()) {
-    // The block form is the one with expected alerts; the quiet form stands on one line in braces.
+    // The block form has expected alerts; the quiet form is one line in braces.
     EXPECT_THAT(tests, ::testing::HasSubstr("- alertname: " + rule.name + "\n"));
     EXPECT_THAT(tests, ::testing::ContainsRegex("[{]alertname: " + rule.name +
                                                 ", eval_time: [0-9a-z]+, exp_alerts: \\[\\][}]"));
@@ -83,7 +84,7 @@ TEST(AlertRules, SayHowLongTheyWaitAndHowLoudTheyAre) {
   }
 }
 
-// A value in a label makes a new alert of each change, and a new order of each new alert.
+// A value in a label makes a new alert of each change, and a new request of each new alert.
 TEST(AlertRules, KeepValuesOutOfLabels) {
   for (const AlertRule& rule : load_alert_rules()) {
     for (const auto& [label, value] : rule.labels) {
@@ -105,7 +106,7 @@ TEST(AlertRules, GiveEachLevelOfNodeSeverityOneRemediation) {
                              Pair("reboot", EndsWith(">= 3")), Pair("reset", EndsWith(">= 2"))));
 }
 
-// What Alertmanager hides under the node's own alert.
+// Details that Alertmanager inhibits under the node's own alert.
 TEST(AlertRules, SayOfEachDetailOfAGpuThatTheNodesAlertHidesIt) {
   for (const AlertRule& rule : load_alert_rules()) {
     const bool is_detail = rule.group == "gpuward-gpu" || rule.name == "GpuXidRepeating";

@@ -1,5 +1,5 @@
-// What a runbook tells people to type or to look at is there: files behind links, subcommands and
-// flags of the programs, metrics, alerts.
+// Everything that a runbook tells operators to type or to check exists: files behind links,
+// subcommands and flags of the programs, metrics, alerts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ std::set<std::string> words(const std::string& text, const std::string& regex) {
   return out;
 }
 
-// What stands between backticks; of a block of shell each line, of other blocks nothing.
+// The text between backticks; each line of a shell block, and nothing of other blocks.
 std::vector<std::string> code_in(const std::string& text) {
   std::vector<std::string> code;
   std::istringstream parts(text);
@@ -56,7 +56,7 @@ std::vector<std::string> code_in(const std::string& text) {
   return code;
 }
 
-// What `--help` prints; asked once for each.
+// The output of `--help`; read once for each subcommand.
 const std::string& help_of(const std::string& program, const std::vector<std::string>& subcommand) {
   static std::map<std::vector<std::string>, std::string> known;
   std::vector<std::string> argv{std::string(GPUWARD_BIN_DIR) + "/" + program};
@@ -106,9 +106,9 @@ TEST(RunbookWords, NameCommandsThatThereAre) {
   EXPECT_GT(count, 30U);
 }
 
-// The programs of the pods run there. gpuwardctl runs on your machine, under your own name.
-// Commands that only read run in the pod too, for readers without gpuwardctl. The remediator's own
-// account may not do the others (manifests/remediator-admission.yaml).
+// The programs of the pods run in the pods. gpuwardctl runs on your machine, under your own name.
+// Read-only commands also run in the pod, for readers without gpuwardctl. The remediator's own
+// account may not run the others (manifests/remediator-admission.yaml).
 TEST(RunbookWords, RunOurProgramsInTheirPodsAndActUnderYourOwnName) {
   const std::regex command(
       "(?:.*[|] )?((?:.* -- )?)((gpuward-exporter|gpuward-remediator|gpuwardctl) (?:--)?[a-z].*)");
@@ -142,7 +142,7 @@ TEST(RunbookWords, RunOurProgramsInTheirPodsAndActUnderYourOwnName) {
   EXPECT_GT(acting, 60U);
 }
 
-// Where no gpuwardctl is at hand kubectl does the same; that stands once, and behind it.
+// Without gpuwardctl, kubectl does the same; each page gives that form once, after the other.
 TEST(RunbookWords, HaveTheFormOfKubectlOnceAndBehindThatOfGpuwardctl) {
   const std::vector<std::pair<std::string, std::string>> forms = {
       {"\ngpuwardctl pause $NODE\n", "gpuward.dev/pause=true"},
@@ -160,7 +160,7 @@ TEST(RunbookWords, HaveTheFormOfKubectlOnceAndBehindThatOfGpuwardctl) {
   }
 }
 
-// An alert is read where nothing can be run.
+// Operators read an alert in places where they cannot run a program.
 TEST(RunbookWords, AnnotationsNameNoProgramOfOurs) {
   const std::regex command("`gpuward-(exporter|remediator) [a-z-][^`]*`");
   for (const AlertRule& rule : load_alert_rules()) {
@@ -169,7 +169,7 @@ TEST(RunbookWords, AnnotationsNameNoProgramOfOurs) {
   }
 }
 
-// The exporter, its pods and its DaemonSet have a namespace of their own.
+// The exporter, its pods and its DaemonSet have their own namespace.
 TEST(RunbookWords, LookForTheExporterInItsNamespace) {
   const std::string manifest = *read_file(GPUWARD_SOURCE_DIR "/manifests/exporter.yaml");
   ASSERT_THAT(manifest, ::testing::ContainsRegex("kind: DaemonSet\nmetadata:\n"
@@ -190,14 +190,14 @@ TEST(RunbookWords, LookForTheExporterInItsNamespace) {
   EXPECT_GT(count, 20U);
 }
 
-// An observing remediator still has its finalizers and writes; the switch stops everything at once,
-// and a cancellation closes the Remediation, which a taint taken off by hand only pauses.
+// A remediator in mode observe still writes and has its finalizers. The switch stops everything at
+// once. A cancellation closes the Remediation; the removal of a taint by hand only pauses it.
 TEST(RunbookWords, StopByTheSwitchAndReturnNodesByCancelling) {
   for (const Page& page : runbooks()) {
     for (const char* misleading :
          {"--mode observe", "mode=observe", "Running pods stay", "kubectl taint node"})
       EXPECT_THAT(page.text, ::testing::Not(::testing::HasSubstr(misleading))) << page.name;
-    // After the cancellation, of a cordon that is not proven to be gpuward's.
+    // After the cancellation, for a cordon that is not proven to be gpuward's.
     EXPECT_EQ(page.text.contains("kubectl uncordon"), page.name == "GpuRemediationHeld.md")
         << page.name;
     if (!page.name.starts_with("GpuNodeNeeds") || page.name == "GpuNodeNeedsAttention.md") continue;
@@ -275,7 +275,7 @@ TEST(RunbookWords, NameCodesOfFindingsWithTheirSeverity) {
   EXPECT_GT(count, 30U);
 }
 
-// Severity, check, code and what clears it, in the rows of what `findings list` has printed.
+// Severity, check, code and clearing condition, in the rows that `findings list` has printed.
 TEST(RunbookWords, ShowFindingsAsTheyAreJudged) {
   const std::string checks = *read_file(GPUWARD_SOURCE_DIR "/docs/checks.md");
   const std::regex listed(

@@ -1,4 +1,4 @@
-// Whoever is woken finds a page: one for each alert, with the sections that it promises.
+// An operator who gets a page finds a runbook: one for each alert, with the promised sections.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ TEST(Runbooks, AreOneForEachAlertAndNoneIsLeftOver) {
   EXPECT_EQ(pages, alerts);
 }
 
-// Without an URL of anybody's there is no link that works everywhere.
-// If the remediator may be gone, its pod prints nothing.
+// No URL works on every installation, so alerts have no link. If the remediator may be gone, its
+// pod prints nothing.
 TEST(Runbooks, AlertsHaveTheCommandThatPrintsThem) {
   for (const AlertRule& rule : load_alert_rules()) {
     const bool may_be_gone = rule.name == "GpuRemediatorAbsent" || rule.name == "GpuRemediatorDown";
@@ -58,7 +58,7 @@ TEST(Runbooks, StayCommandsIfNobodySaysAnything) {
   EXPECT_EQ(said.text, *read_file(alerts_folder() / "gpuward.rules.yaml"));
 }
 
-// The same in each, and in the same order: who reads at night knows where to look.
+// Each runbook has the same sections in the same order, so that a reader at night finds them.
 TEST(Runbooks, SayWhatItMeansWhatGpuwardDoesAndHowToStopIt) {
   const std::vector<std::string> sections = {"Meaning",
                                              "Impact",

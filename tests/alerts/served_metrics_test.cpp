@@ -1,5 +1,5 @@
-// A rule on a metric that nobody serves never fires: every metric in the rules is on a real
-// exporter's page, or in the list of what others serve.
+// A rule on a metric that no program serves never fires: every metric in the rules is on a real
+// exporter's page, or in the list of the metrics of other programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,14 +15,14 @@
 namespace gpuward::alerts {
 namespace {
 
-// Alertmanager serves it itself (0.25 to 0.34); the e2e test asks the remediator for its own.
+// Alertmanager serves it itself (0.25 to 0.34); the e2e test checks the remediator's own metrics.
 bool is_of_others(const std::string& metric) {
   return metric == "alertmanager_notifications_failed_total" ||
          metric.starts_with("gpuward_remediator_") || metric == "gpuward_notifications_total";
 }
 
-// Not there on a machine without a kubelet, a PCI bus, an instance type or a finished check:
-// docs/metrics.md has them, and another test holds that page against the program.
+// These metrics need a kubelet, a PCI bus, an instance type or a finished check. docs/metrics.md
+// has them, and another test compares that page with the program.
 bool is_absent_here(const std::string& metric) {
   static const std::string page = *read_file(GPUWARD_SOURCE_DIR "/docs/metrics.md");
   return (metric == "gpuward_gpu_pod_info" || metric == "gpuward_instance_info" ||
@@ -31,7 +31,7 @@ bool is_absent_here(const std::string& metric) {
          page.find("\n| `" + metric + "` |") != std::string::npos;
 }
 
-// An exporter that has seen a fatal Xid, one that is in no table, and nothing else.
+// An exporter that has read two Xids, a fatal one and one that is in no table, and nothing else.
 class ExporterWithFindings {
  public:
   ExporterWithFindings() : port_(support::free_port()) {
@@ -48,7 +48,7 @@ class ExporterWithFindings {
     if (process) process_ = *std::move(process);
   }
 
-  // Once it serves.
+  // Call it once the exporter serves.
   void inject() const {
     const auto outcome = support::Process::run(
         {.argv = {GPUWARD_BIN_DIR "/gpuward-exporter", "inject", "xid", "79", "--gpu=0",
@@ -90,7 +90,7 @@ TEST(RuleMetrics, AreServedByTheExporterOrByOneThatWeName) {
   }
 }
 
-// Labels that expressions join and select on.
+// Labels that expressions use in joins and selectors.
 TEST(RuleMetrics, LabelRenameIsSeenByTheRulesThatJoinOnThem) {
   const ExporterWithFindings exporter;
   ASSERT_TRUE(support::wait_until(

@@ -15,8 +15,9 @@ using std::chrono::minutes;
 constexpr std::size_t kNodesOfARack = 32;
 constexpr double kGpusOfANode = 8;
 
-// Faults of 16,384 GPUs in 54 days: table 5 of "The Llama 3 Herd of Models" (arXiv:2407.21783).
-// What of "faulty GPU" is which fault, and how often a fault flaps, is not published and assumed.
+// Faults of 16,384 GPUs in 54 days: table 5 of "The Llama 3 Herd of Models" (arXiv:2407.21783). The
+// faults behind "faulty GPU", and how often a fault flaps, are not published; the values are
+// assumed.
 constexpr double kPublishedGpuDays = 16'384.0 * 54;
 enum class Course : std::uint8_t {
   kReset,
@@ -55,7 +56,8 @@ constexpr std::array<Kind, 17> kKinds{{
 
 constexpr int kMonitor = 1, kReset = 2, kReboot = 3, kIsolate = 4;
 
-// The same on every machine, which the distributions of the standard library are not.
+// The same numbers on every machine, which the distributions of the standard library do not
+// guarantee.
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : engine_(seed) {}
@@ -64,7 +66,7 @@ class Draws {
   std::size_t below(std::size_t count) {
     return static_cast<std::size_t>(unit() * static_cast<double>(count));
   }
-  // In steps of five seconds, as scrapes are.
+  // In steps of five seconds, like scrapes.
   seconds between(seconds least, seconds most) {
     return seconds(5 * std::llround((static_cast<double>(least.count()) +
                                      unit() * static_cast<double>((most - least).count())) /
@@ -138,7 +140,7 @@ class Simulation {
     }
   }
 
-  // Drained and reset within the hours that jobs are given; one in seven needs an operator.
+  // Drained and reset within the hours that jobs get; one in seven needs an operator.
   void reset(const Kind& kind, Fault& fault) {
     const seconds at = fault.span.from;
     const bool is_held = draws_.chance(0.15);
@@ -149,7 +151,8 @@ class Simulation {
     fault.span.to = until;
   }
 
-  // By the driver alone at first, now and then; one in seven is not there after the reboot either.
+  // At first only the driver reports it, now and then; one in seven is still missing after the
+  // reboot.
   void reboot(Fault& fault) {
     const seconds at = fault.span.from;
     seconds confirmed = at;
@@ -170,7 +173,7 @@ class Simulation {
     }
   }
 
-  // Stays until the machine is replaced, which is gone for some hours then.
+  // Lasts until the machine is replaced, which is absent for some hours then.
   void replace(Fault& fault, const std::string& check, const std::string& code, seconds at) {
     const seconds until = at + draws_.between(hours(12), hours(200));
     find(fault, {at, until}, check, code, kIsolate);
@@ -194,7 +197,7 @@ class Simulation {
     }
   }
 
-  // A program's own errors: three a node and month, for dashboards alone.
+  // Errors of programs: three a node and month, only for dashboards.
   void add_application_errors() {
     const auto count = size_.nodes * static_cast<std::size_t>(size_.days) / 10;
     for (std::size_t i = 0; i < count; ++i) {
@@ -204,7 +207,7 @@ class Simulation {
     }
   }
 
-  // Once a month each node boots anew; the container with its driver may take some minutes more.
+  // Once a month each node reboots; the container with its driver may take some minutes more.
   void maintain(std::size_t node) {
     if (!draws_.chance(size_.days / 30.0)) return;
     const seconds off = draws_.between(hours(3), fleet_.end - hours(3));
@@ -218,7 +221,7 @@ class Simulation {
     }
   }
 
-  // Each pod is replaced by another within the hour.
+  // Another pod replaces each pod within the hour.
   void upgrade_exporters() {
     const seconds begin = draws_.between(hours(3), fleet_.end - hours(5));
     for (std::size_t i = 0; i < size_.nodes; ++i) {

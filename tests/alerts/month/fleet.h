@@ -1,5 +1,5 @@
-// A month of a fleet of GPU nodes: faults at published rates, and what is no fault: maintenance,
-// upgrades of the exporter, restarts of Prometheus, racks without network. The same seed is the
+// A month of a fleet of GPU nodes: faults at published rates, and other events: maintenance,
+// upgrades of the exporter, restarts of Prometheus, racks without network. The same seed gives the
 // same month.
 #pragma once
 
@@ -13,9 +13,9 @@
 namespace gpuward::alerts {
 
 struct FleetSize {
-  std::size_t nodes = 1000;  // of 8 GPUs
+  std::size_t nodes = 1000;  // with 8 GPUs each
   int days = 30;
-  double fault_factor = 1;  // faults for each published one
+  double fault_factor = 1;  // multiplies the published rates
   std::uint64_t seed = 1;
 };
 
@@ -25,7 +25,7 @@ struct Finding {
   int severity = 1;  // as gpuward_node_severity: 1 monitor ... 4 isolate
 };
 
-// What is really wrong with a node, from the first sign until the repair.
+// The real fault of a node, from the first sign until the repair.
 struct Fault {
   std::size_t node = 0;
   std::string kind;
@@ -54,11 +54,11 @@ struct Fleet {
 };
 
 [[nodiscard]] Fleet simulate_fleet(const FleetSize& size);
-// What Prometheus has scraped of a node. `kNews` leaves out long times without a finding: no rule
-// about a single node fires then.
+// The series that Prometheus has scraped from a node. `kNews` leaves out long times without a
+// finding, in which no rule about a single node fires.
 enum class Detail : std::uint8_t { kAll, kNews };
 [[nodiscard]] std::vector<Series> series_of(const Node& node, seconds end, Detail detail);
-// And of the two replicas of the remediator.
+// The series of the two replicas of the remediator.
 [[nodiscard]] std::vector<Series> series_of_remediator(const Fleet& fleet);
 
 }  // namespace gpuward::alerts

@@ -1,4 +1,5 @@
-// What Prometheus has of a fleet: few samples, which hold until the next (past.h).
+// The series that Prometheus has of a fleet: few samples, each of which holds until the next
+// (past.h).
 #include <algorithm>
 #include <array>
 #include <set>
@@ -9,10 +10,10 @@
 namespace gpuward::alerts {
 namespace {
 
-constexpr seconds kQuiet = std::chrono::minutes(20);  // longer than any alert goes on firing
+constexpr seconds kQuiet = std::chrono::minutes(20);  // longer than any alert keeps firing
 constexpr std::array<const char*, 5> kSeverities{"none", "monitor", "reset", "reboot", "isolate"};
 
-// Series made of pieces; between two of them a series is stale.
+// A series in pieces; it is stale between two of them.
 class Pieces {
  public:
   explicit Pieces(seconds end) : end_(end) {}
@@ -64,7 +65,7 @@ Labels finding_labels(const Finding& finding) {
           {"severity", kSeverities.at(static_cast<std::size_t>(finding.severity))}};
 }
 
-// One answering exporter, while nothing about its node changes.
+// The samples of an exporter while it answers and its node does not change.
 void scrape(const Node& node, Labels target, Span span, Pieces& pieces) {
   int worst = 0;
   for (const Finding& finding : node.findings) {
@@ -85,7 +86,7 @@ void scrape(const Node& node, Labels target, Span span, Pieces& pieces) {
   pieces.add("gpuward_instance_info", target, span, 1);
 }
 
-// In each of which nothing changes.
+// The times between two changes.
 std::vector<Span> pieces_of(const Node& node, seconds end) {
   std::set<seconds> changes{seconds(0), end};
   const auto note = [&](const Span& span) { changes.insert({span.from, std::min(span.to, end)}); };
@@ -97,7 +98,7 @@ std::vector<Span> pieces_of(const Node& node, seconds end) {
   return spans;
 }
 
-// The parts of such a piece that are written: of a long quiet one its beginning and its end.
+// The parts of a piece that are written: a long quiet piece has only its start and its end.
 std::vector<Span> parts_of(const Node& node, const Span& span, Detail detail) {
   const bool is_quiet =
       !is_in(node.down, span.from) && std::ranges::none_of(node.findings, [&](const Finding& one) {

@@ -1,4 +1,4 @@
-// Simulated time and what happens in it: seconds since the month began.
+// Simulated time and its events: seconds since the month began.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ namespace gpuward::alerts {
 using std::chrono::seconds;
 using Labels = std::map<std::string, std::string>;
 
-// Empty where there is no such label.
+// Returns an empty text if there is no such label.
 [[nodiscard]] inline std::string label_of(const Labels& labels, const std::string& name) {
   const auto at = labels.find(name);
   return at == labels.end() ? "" : at->second;
@@ -25,10 +25,10 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-// An alert as Alertmanager sees it: when it fires.
+// An alert as Alertmanager receives it: when it fires.
 struct AlertHistory {
   Labels labels;
-  std::vector<Span> firing;  // in order, apart from each other
+  std::vector<Span> firing;  // in order, with gaps between them
 
   [[nodiscard]] bool fires(seconds at) const;
 };

@@ -47,7 +47,7 @@ std::vector<Rule> read_rules(const std::string& text, seconds step) {
   return rules;
 }
 
-// Of a recording rule with a series for each node: its expression replaces its name.
+// Replaces the name of a recording rule that has a series for each node by its expression.
 void put_in(const std::string& name, const std::string& expr, std::string& where) {
   where = std::regex_replace(where, std::regex("(^|[^\\w:])" + name + "(?![\\w:{])"),
                              "$1(" + expr + ")");
@@ -94,7 +94,7 @@ std::vector<AlertHistory> evaluate(const Rule& rule, const Past& past, const Fle
   return alerts;
 }
 
-// On two threads: Prometheus answers one query on one.
+// Runs on two threads, because Prometheus answers one query on one thread.
 std::vector<AlertHistory> evaluate(const std::vector<Rule>& rules, const Past& past,
                                    const Fleet& fleet, seconds resend_delay) {
   std::vector<AlertHistory> all;
@@ -137,7 +137,7 @@ std::vector<AlertHistory> alerts_of(std::vector<Rule> rules, const Past& past, c
   return evaluate(alerts, past, fleet, resend_delay);
 }
 
-// Rules about the fleet need every node all the time; for the others quiet times are left out.
+// Rules about the fleet need every node all the time; the other rules need no quiet times.
 std::vector<AlertHistory> alerts_of(const MonthOptions& options, const Fleet& fleet) {
   std::vector<AlertHistory> all;
   for (const Detail detail : {Detail::kAll, Detail::kNews}) {
@@ -147,7 +147,7 @@ std::vector<AlertHistory> alerts_of(const MonthOptions& options, const Fleet& fl
                   [&](const Rule& rule) { return (rule.group == "gpuward-fleet") != is_of_fleet; });
     const Past past;
     for (const Node& node : fleet.nodes) {
-      // One node is complete: without any exporter GpuExporterAbsent would fire.
+      // One node has all its samples: GpuExporterAbsent would fire without any exporter.
       const bool is_first = &node == &fleet.nodes.front();
       past.write(series_of(node, fleet.end, is_first ? Detail::kAll : detail));
     }

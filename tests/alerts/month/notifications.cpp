@@ -17,7 +17,7 @@ std::vector<std::string> values_of(const Labels& labels, const std::vector<std::
   return values;
 }
 
-// Which alerts keep which others from being sent.
+// Decides which alerts inhibit which others.
 class Inhibitor {
  public:
   Inhibitor(const Routing& routing, const std::vector<AlertHistory>& alerts) : alerts_(alerts) {
@@ -30,7 +30,7 @@ class Inhibitor {
   }
 
  private:
-  // An alert that is source and target of a rule is not hidden by another such.
+  // An alert that is both source and target of a rule is not inhibited by another one of that kind.
   void add(const Inhibition& rule) {
     std::map<std::vector<std::string>, Indexes> sources;
     for (std::size_t i = 0; i < alerts_.size(); ++i) {
@@ -91,7 +91,7 @@ class Group {
   [[nodiscard]] bool any_fires(seconds at) const {
     return std::ranges::any_of(members_, [&](std::size_t i) { return alerts_[i].fires(at); });
   }
-  // Since the flush before, which has dropped those that had ended.
+  // Whether it has ended since the last flush, which has dropped earlier ended ones.
   [[nodiscard]] bool has_ended(std::size_t member, seconds at) const {
     return std::ranges::any_of(alerts_[member].firing, [&](const Span& span) {
       return span.to > flushed_ && span.to <= at;
@@ -115,7 +115,7 @@ class Group {
     now.why = *why;
     std::ranges::set_difference(now.firing, log_ ? log_->firing : Indexes{},
                                 std::inserter(now.added, now.added.end()));
-    // One that the log has forgotten, and the receiver has not.
+    // an alert that the log has forgotten although the receiver knows it
     if (now.why == Why::kNew && std::ranges::includes(told_, now.added)) now.why = Why::kRepeat;
     told_ = now.firing;
     log_ = LogEntry{.at = at, .firing = now.firing, .resolved = now.resolved};

@@ -1,6 +1,6 @@
-// What Alertmanager sends of a history of alerts: grouping, waiting, inhibition, and the log that
-// keeps it from sending the same twice (dispatch/, inhibit/ and notify/ of Alertmanager 0.25).
-// notifications_test.cpp holds it against a real one.
+// The notifications that Alertmanager sends for a history of alerts: grouping, waiting, inhibition,
+// and the log that prevents duplicates (dispatch/, inhibit/ and notify/ of Alertmanager 0.25).
+// notifications_test.cpp compares it with a real one.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace gpuward::alerts {
 
 enum class Why : std::uint8_t {
-  kNew,       // an alert fires that the receiver has not been told of
+  kNew,       // an alert fires that the receiver does not know yet
   kResolved,  // one or all of them have ended
   kRepeat,    // `repeat_interval` has passed
 };
@@ -22,10 +22,10 @@ struct Notification {
   Labels group;
   Why why = Why::kNew;
   std::set<std::size_t> firing{}, resolved{};  // indexes of alerts
-  std::set<std::size_t> added{};               // of those that fire: not in the notification before
+  std::set<std::size_t> added{};  // the firing ones that the notification before did not have
 };
 
-// In the order of their time.
+// In order of time.
 [[nodiscard]] std::vector<Notification> notifications(const Routing& routing,
                                                       const std::vector<AlertHistory>& alerts);
 

@@ -40,7 +40,7 @@ std::string escaped(const std::string& text) {
 }  // namespace
 
 Past::Past() : address_("127.0.0.1:" + std::to_string(support::free_port())) {
-  // The whole month stays in the head, which takes samples in any order then.
+  // The whole month stays in the head block, which accepts samples in any order then.
   auto process = support::Process::spawn(
       {.argv = {"prometheus", "--config.file=" + folder_.write("prometheus.yaml", "{}").string(),
                 "--storage.tsdb.path=" + (folder_ / "data").string(),

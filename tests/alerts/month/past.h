@@ -1,5 +1,4 @@
-// A real Prometheus that is given the past, and asked what expressions would have said at each
-// moment of it.
+// A real Prometheus that gets old samples, and evaluates expressions at each moment of that past.
 #pragma once
 
 #include <memory>
@@ -14,14 +13,14 @@ namespace gpuward::alerts {
 
 class Past {
  public:
-  // A sample holds until the next one or a stale one, for two hours at most: what does not change
-  // needs few.
+  // A sample holds until the next one or a stale one, for two hours at most: constant values need
+  // few samples.
   static constexpr seconds kSampleHolds = std::chrono::hours(2);
 
-  // Throws where Prometheus does not start.
+  // Throws if Prometheus does not start.
   Past();
 
-  // In any order; throws where it is refused.
+  // In any order; throws if Prometheus refuses them.
   void write(const std::vector<Series>& series) const;
 
   // The moments with a result, by the labels of the result; from zero until just before `end`.

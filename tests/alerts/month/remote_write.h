@@ -1,5 +1,5 @@
-// Samples of simulated time as Prometheus takes them by remote write: protobuf in snappy's block
-// format.
+// Samples of simulated time in the form in which Prometheus accepts them by remote write: protobuf
+// in snappy's block format.
 #pragma once
 
 #include <span>
@@ -16,14 +16,14 @@ struct Sample {
 };
 
 struct Series {
-  Labels labels;  // `__name__` among them
+  Labels labels;  // includes `__name__`
   std::vector<Sample> samples;
 };
 
 // When a simulated month begins.
 inline constexpr seconds kEpoch{1'767'225'600};
 
-// The value that ends a series at once, as a target that has gone does.
+// The value that ends a series at once, as for a target that is gone.
 [[nodiscard]] double stale_value();
 
 [[nodiscard]] std::string remote_write_body(std::span<const Series> series);

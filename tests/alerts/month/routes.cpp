@@ -15,7 +15,7 @@ Matchers read_matchers(const YamlMap& map, const char* key) {
   return {texts.begin(), texts.end()};
 }
 
-// What it does not say it has from `parent`.
+// A route inherits from `parent` all keys that it does not set.
 Route read_route(const YamlMap& map, const Route& parent) {
   if (map.has("routes") && !parent.receiver.empty())
     throw std::runtime_error("routes below routes");

@@ -10,7 +10,7 @@ namespace gpuward::alerts {
 
 class Matcher {
  public:
-  // `node!=""`, `severity=~"critical|warning"`. Throws where it is none.
+  // `node!=""`, `severity=~"critical|warning"`. Throws if the text is not a matcher.
   explicit Matcher(const std::string& text);
   [[nodiscard]] bool matches(const Labels& labels) const;
 
@@ -36,14 +36,14 @@ struct Inhibition {
 };
 
 struct Routing {
-  std::vector<Route> routes;  // in order; the last one takes what no other has taken
+  std::vector<Route> routes;  // in order; the last one matches all the rest
   std::vector<Inhibition> inhibitions;
 
-  // Those that an alert takes.
+  // The routes that match an alert.
   [[nodiscard]] std::vector<const Route*> routes_of(const Labels& labels) const;
 };
 
-// Throws where it is no configuration, or one with routes below routes.
+// Throws if the text is not a configuration, or has routes below routes.
 [[nodiscard]] Routing read_routing(const std::string& text);
 
 }  // namespace gpuward::alerts

@@ -29,8 +29,8 @@ class Alert {
     restore(at);
   }
 
-  // Prometheus forgets all but ALERTS_FOR_STATE; Alertmanager believes what it was sent last for a
-  // while.
+  // After a restart Prometheus has only ALERTS_FOR_STATE; Alertmanager keeps the last alerts that
+  // it received for a while.
   void restart() {
     if (state_ == State::kFiring) close(last_sent_ + 4 * std::max(step_, resend_delay_));
     if (state_ != State::kInactive && times_.hold >= kGracePeriod) restorable_ = active_at_;
@@ -69,7 +69,7 @@ class Alert {
     state_ = State::kFiring;
     last_sent_ = at;
     fired_at_ = at;
-    // Alertmanager has not noticed that Prometheus was away.
+    // Alertmanager has not noticed that Prometheus was down.
     if (!spans_.empty() && spans_.back().to >= at) {
       fired_at_ = spans_.back().from;
       spans_.pop_back();
@@ -77,7 +77,7 @@ class Alert {
   }
   void close(seconds at) { spans_.push_back({fired_at_, at}); }
 
-  // After the first evaluation of a Prometheus that has started.
+  // Runs after the first evaluation of a restarted Prometheus.
   void restore(seconds at) {
     if (!is_first_) return;
     is_first_ = false;

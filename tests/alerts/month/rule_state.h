@@ -1,7 +1,7 @@
-// What Prometheus makes of the results of an alert's expression: `for`, `keep_firing_for`, sending
-// again and the waits that a restart forgets (rules/alerting.go and rules/group.go of Prometheus
-// 2.42; 3.16 forgets fewer, and so sends fewer notifications). rule_state_test.cpp holds it against
-// promtool.
+// The state of an alert in Prometheus by the results of its expression: `for`, `keep_firing_for`,
+// the resend delay and the waits that a restart forgets (rules/alerting.go and rules/group.go of
+// Prometheus 2.42; 3.16 forgets fewer, and so sends fewer notifications). rule_state_test.cpp
+// compares it with promtool.
 #pragma once
 
 #include "tests/alerts/month/moments.h"
@@ -12,7 +12,7 @@ struct RuleTimes {
   seconds hold{}, keep{};  // `for` and `keep_firing_for`
 };
 
-// When a group of rules is evaluated: each `step`, but not while Prometheus is down.
+// When Prometheus evaluates a group of rules: each `step`, but not while it is down.
 struct Evaluations {
   seconds step{}, end{};
   std::vector<Span> outages = {};  // in order

@@ -1,4 +1,4 @@
-// The pages of a month beside what was really wrong.
+// Compares the pages of a month with the real faults.
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -10,10 +10,10 @@
 namespace gpuward::alerts {
 namespace {
 
-// What fires goes on for ten minutes, and a group is sent again after five.
+// An alert keeps firing for ten minutes, and a group is sent again after five.
 constexpr seconds kAfterwards = std::chrono::minutes(30);
 
-// What has been so for days may be said again.
+// A page may repeat an alert that has fired for days.
 constexpr seconds kReminder = std::chrono::hours(119);
 
 bool is_about(const Span& span, seconds at) {
