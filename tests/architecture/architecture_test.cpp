@@ -1,4 +1,4 @@
-// The repository itself against every rule of the house.
+// Checks the repository itself against every architecture rule.
 #include <gtest/gtest.h>
 
 #include <ostream>

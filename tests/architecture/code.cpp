@@ -56,8 +56,8 @@ std::vector<const SourceFile*> plug_ins_of(const SourceTree& tree, const PlugInF
   return found;
 }
 
-// Of the drain the plan and the rounds decide, the evictor and the drainer act; of the restart of
-// jobs the kinds and the moves decide, the restarter acts.
+// In drain/, the plan and the rounds decide, and the evictor and the drainer act. In restart/, the
+// kinds and the moves decide, and the restarter acts.
 bool is_decision(const SourceFile& file) {
   const bool is_stored = file.path.starts_with("remediator/budgets/ledger_s");
   return file.is_in("remediator/model") || file.is_in("remediator/policy") ||
@@ -67,7 +67,7 @@ bool is_decision(const SourceFile& file) {
          file.path.starts_with("remediator/restart/job_move");
 }
 
-// What a decision may not lean on: the outside world.
+// Headers of the outside world, which a decision may not use.
 bool is_impure(std::string_view target) {
   constexpr std::array<std::string_view, 14> kImpure{"core/http/client/",
                                                      "core/http/server/",
@@ -135,7 +135,7 @@ Violations plug_ins_stand_in_their_table(const SourceTree& tree) {
     const auto plug_ins = plug_ins_of(tree, kind);
     const std::string table_path = std::string(kind.folder) + "/all.cpp";
     const SourceFile* const table = find_file(tree, table_path);
-    if (table == nullptr && plug_ins.size() < 2) continue;  // nothing to choose from yet
+    if (table == nullptr && plug_ins.size() < 2) continue;  // no choice to list yet
     for (const SourceFile* plug_in : plug_ins) {
       const std::string header = plug_in->path.substr(0, plug_in->path.size() - 4) + ".h";
       if (table != nullptr && has_include(*table, header)) continue;

@@ -15,8 +15,8 @@ struct Row {
   std::string number, name, tests;  // the number of a row of a seed: "001-12"
 };
 
-// Of all tables of the page: two columns, before them the number where the rows have one; the heads
-// left out.
+// The rows of all tables of the page, without the heads: two columns, and the number before them if
+// the row has one.
 std::vector<Row> rows_of(const std::string& text) {
   static const std::regex kRow(R"(\| (?:(\d{3}-\d+|#) \| )?(.+) \| (.+) \|)");
   std::vector<Row> rows;
@@ -45,7 +45,7 @@ std::vector<NamedTest> tests_in(const std::string& cell) {
   return tests;
 }
 
-// Whether the file defines it; a name that goes over to the next line is one too.
+// Whether the file defines it; its name may be on the next line.
 bool is_defined(const SourceTree& tree, const NamedTest& test) {
   const auto file = std::ranges::find(tree.files, test.file, &SourceFile::path);
   if (file == tree.files.end()) return false;

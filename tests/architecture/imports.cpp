@@ -10,9 +10,9 @@
 namespace gpuward::architecture {
 namespace {
 
-// A folder and the folders that it may include besides itself and what lies below it. Of the
-// folders of a program a later one may use an earlier one; a program may use all of core, and its
-// own top folder all of it.
+// A folder and the folders that it may include besides itself and its sub-folders. A folder of a
+// program may use those that precede it in the list. A program may use all of core, and its own top
+// folder may use all of the program.
 struct Layer {
   std::string_view folder;
   std::vector<std::string_view> may_use;
@@ -66,8 +66,8 @@ const std::vector<Layer>& layers() {
   return kLayers;
 }
 
-// The layer of a file: of its folder or the nearest one above; the top of a program only for its
-// own files.
+// The layer of a file: that of its folder or of the nearest one above. The layer of a program's top
+// folder holds only for its own files.
 const Layer* layer_of(const SourceFile& file) {
   for (const Layer& layer : layers()) {
     const bool is_top = layer.folder.find('/') == std::string_view::npos;
@@ -106,7 +106,7 @@ std::optional<std::string> objection_to(const SourceFile& file, const Layer& lay
 }
 
 struct Door {
-  std::string_view library;              // what its headers begin with
+  std::string_view library;              // the beginning of its headers' paths
   std::vector<std::string_view> places;  // path prefixes that may include it
 };
 

@@ -1,5 +1,5 @@
-// The rules of the house, each a pure function from a tree to what breaks it. Adding one: write it,
-// put it into all_rules(), prove on a made-up tree that it bites.
+// The architecture rules, each a pure function from a tree to the violations in it. To add one:
+// write it, put it into all_rules(), and prove on a made-up tree that it finds a violation.
 #pragma once
 
 #include <span>
@@ -42,7 +42,7 @@ struct Rule {
 [[nodiscard]] Violations classes_are_small(const SourceTree& tree);
 [[nodiscard]] Violations endings_name_one_type(const SourceTree& tree);
 
-// Files and words (words.cpp).
+// Files and names (words.cpp).
 [[nodiscard]] Violations roots_are_small(const SourceTree& tree);
 [[nodiscard]] Violations names_say_something(const SourceTree& tree);
 [[nodiscard]] Violations headers_say_what_they_are_for(const SourceTree& tree);

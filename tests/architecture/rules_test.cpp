@@ -1,4 +1,4 @@
-// Each rule on small made-up trees: it bites where it should, and nowhere else.
+// Each rule on small made-up trees: it finds the violations, and only those.
 #include "tests/architecture/rules.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-// The places that break `check` in a tree of these files, as `path:line`.
+// The violations of `check` in a tree of these files, as `path:line`.
 std::vector<std::string> broken(Violations (*check)(const SourceTree&), const Files& files) {
   const support::TempDir folder;
   for (const auto& [path, text] : files) {

@@ -64,7 +64,7 @@ SourceFile read_source_file(const fs::path& root, const fs::path& path) {
 
 bool is_text(const SourceFile& file) { return file.text.find('\0') == std::string::npos; }
 
-// The end of the comment or literal that begins at `at`; `at` itself where none begins there.
+// The end of the comment or literal that begins at `at`; `at` itself if none begins there.
 std::size_t end_of_blank(std::string_view code, std::size_t at) {
   const std::string_view rest = code.substr(at);
   const auto until = [&](std::string_view end, std::size_t from) {

@@ -11,7 +11,7 @@ namespace gpuward::architecture {
 
 struct Include {
   std::size_t line = 0;
-  std::string target;   // what stands between the quotes or angles
+  std::string target;   // the text between the quotes or angle brackets
   bool quoted = false;  // "ours", as opposed to <theirs>
 };
 
@@ -29,7 +29,7 @@ struct SourceFile {
   [[nodiscard]] std::string_view stem() const;
   // Whether it lies in `folder` or below.
   [[nodiscard]] bool is_in(std::string_view folder) const;
-  // Part of what is shipped: core, exporter, remediator.
+  // Part of the shipped code: core, exporter, remediator.
   [[nodiscard]] bool is_product() const;
 };
 
@@ -38,8 +38,7 @@ struct SourceTree {
   std::vector<std::string> programs;  // paths of ELF files: programs, libraries, objects
 };
 
-// Every text file and program below `root`, in order of path; .git, build folders and caches left
-// out.
+// Every text file and program below `root`, sorted by path, without .git, build folders and caches.
 [[nodiscard]] SourceTree read_source_tree(const std::filesystem::path& root);
 
 // Whether `path` is `folder` or lies below it.

@@ -46,8 +46,8 @@ std::vector<Type> types_in(const SourceFile& file) {
   return types;
 }
 
-// What stands in the braces of the type itself, one declaration each: bodies and templates' angles
-// are left out.
+// The declarations in the braces of the type itself, without bodies and without the angle brackets
+// of templates.
 std::vector<std::string> declarations_of(const Type& type) {
   std::vector<std::string> declarations(1);
   std::size_t depth = 0, angles = 0;
@@ -68,7 +68,7 @@ std::vector<std::string> declarations_of(const Type& type) {
   return declarations;
 }
 
-// Constructors, destructors, operators, friends and what a base has declared are none of its own.
+// Constructors, destructors, operators, friends and the methods of a base do not count as its own.
 bool is_own_method(const std::string& declaration, const std::string& type) {
   static const std::regex kName(R"((~?\w+)\s*\()");
   static const std::regex kNoMethod(R"(\b(operator|friend|using|override)\b)");
@@ -113,8 +113,8 @@ void count_definitions(const SourceFile& file, LinesByType& lines) {
 struct KnownType {
   std::string_view path, type;
 };
-// Facades with one short method for each request, type of value or source: splitting them would
-// only spread the names. Nothing is added here, and one that is small by now has to go.
+// Facades with one short method for each request, type of value or source: a split would only
+// spread the names. Do not add a type here; remove one that is small now.
 constexpr std::array<KnownType, 3> kKnownToBeLarge{{
     {"core/kube/api.h", "Api"},
     {"core/runtime/yaml.h", "YamlMap"},
@@ -130,7 +130,7 @@ std::string size_text(std::size_t methods, std::size_t lines) {
   return std::to_string(methods) + " methods and " + std::to_string(lines) + " lines";
 }
 
-// The programs that a file is part of: core is part of both.
+// Whether the file is part of the program; core is part of both programs.
 bool is_of_program(const SourceFile& file, std::string_view program) {
   return file.is_in("core") || file.is_in(program);
 }

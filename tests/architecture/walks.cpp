@@ -13,7 +13,8 @@ constexpr std::string_view kWalksPage = "docs/architecture.md";
 
 struct Stop {
   std::size_t line = 0;
-  std::string file, through;  // the header that it shares with one above; empty: they include
+  std::string file,
+      through;  // the header that it shares with a file above; empty: one includes the other
 };
 
 struct Walk {
@@ -21,7 +22,7 @@ struct Walk {
   std::vector<Stop> stops;
 };
 
-// How many files a walk may have at most.
+// The maximum number of files in a walk.
 struct WalkLimit {
   std::string_view title;
   std::size_t most = 0;
@@ -29,7 +30,7 @@ struct WalkLimit {
 constexpr std::array<WalkLimit, 2> kLimits{
     {{"An alert becomes a cordon", 9}, {"A Remediation evicts a pod", 12}}};
 
-// A table is a walk.
+// Each table is a walk.
 std::vector<Walk> walks_in(const std::string& text) {
   static const std::regex kRow(R"(\| `([^`]+)` \| (?:`([^`]+)` )?\|.*)");
   std::vector<Walk> walks;
@@ -59,7 +60,7 @@ void add_includes(const SourceTree& tree, const std::string& file, std::set<std:
   }
 }
 
-// What a source and its header include, that header, and what all of these include.
+// The includes of a source and its header, that header, and the includes of all of these.
 std::set<std::string> known_to(const SourceTree& tree, const std::string& file) {
   std::set<std::string> known{header_of(file)};
   add_includes(tree, file, known);

@@ -15,7 +15,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Lines of the first comment that stands before anything but `#pragma once` and empty lines.
+// Lines of the first comment before anything other than `#pragma once` and empty lines.
 std::size_t opening_comment_lines(const std::string& text) {
   std::size_t count = 0;
   for (const std::string& line : lines_of(text)) {
@@ -28,7 +28,7 @@ std::size_t opening_comment_lines(const std::string& text) {
   return count;
 }
 
-// In two halves, so that this file does not hold what it looks for.
+// In two halves, so that this file does not contain the text that it searches for.
 struct Forbidden {
   std::string_view first;
   std::string_view second;
@@ -51,8 +51,8 @@ constexpr std::array<Forbidden, 12> kForbidden{{
     {"static.crates", ".io", kRegistry},
 }};
 
-// Whether a path found at `at` begins there: `$HOME/x/` is no path of a machine, and neither is
-// `a/x/`.
+// Whether a path found at `at` begins there: `$HOME/x/` is not a path of one machine, and neither
+// is `a/x/`.
 bool begins_a_path(std::string_view text, std::size_t at) {
   if (at == 0 || text[at] != '/') return true;
   const char before = text[at - 1];
@@ -73,7 +73,7 @@ void find_forbidden(const SourceFile& file, const Forbidden& forbidden, Violatio
 
 }  // namespace
 
-// At the root of a program stands what puts it together, and nothing else.
+// The root of a program contains only the files that put it together.
 Violations roots_are_small(const SourceTree& tree) {
   constexpr std::ptrdiff_t kMostFiles = 6;
   Violations found;
