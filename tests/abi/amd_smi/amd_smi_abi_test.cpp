@@ -1,5 +1,5 @@
-// Holds our declarations of AMD SMI's interface, and those of the fake, to AMD's own Python
-// packages: one for each generation that gpuward uses.
+// Compares gpuward's declarations of AMD SMI's interface, and those of the fake, with AMD's own
+// Python packages: one for each generation that gpuward uses.
 #include "exporter/gpu/amd/amd_smi_abi.h"
 
 #include <dlfcn.h>

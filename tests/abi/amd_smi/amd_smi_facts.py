@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
-"""Prints what one version of AMD's Python package says of AMD SMI's C interface, as far as gpuward
-uses it.
+"""Prints what one version of AMD's Python package declares of AMD SMI's C interface, as far as gpuward uses it.
 
     for version in 6.4.4 7.0.2; do
       python3 tests/abi/amd_smi/amd_smi_facts.py $version > tests/abi/amd_smi/facts-$version.txt
     done
 
-One fact a line: `package VERSION`, `size STRUCT BYTES`, `member STRUCT NAME OFFSET BYTES`,
-`bits STRUCT NAME LOWEST COUNT`, `constant NAME VALUE`, `function NAME BYTES...` with the size of
-each argument. The committed output is what amd_smi_abi_test compares the declarations of gpuward
-with. The wheel is kept under $GPUWARD_CACHE (default ~/.cache/gpuward) and imported from there:
-nothing is installed, and no libamd_smi is needed.
+One fact a line: `package VERSION`, `size STRUCT BYTES`, `member STRUCT NAME OFFSET BYTES`, `bits STRUCT NAME LOWEST
+COUNT`, `constant NAME VALUE`, `function NAME BYTES...` with the size of each argument. amd_smi_abi_test compares
+gpuward's declarations with the committed output. The wheel is kept under $GPUWARD_CACHE (default ~/.cache/gpuward) and
+imported from there: nothing is installed, and no libamd_smi is needed.
 """
 
 import ctypes
@@ -50,7 +48,7 @@ def wheel(version):
 
 
 class Library:
-    """Stands in for the library that the package opens: every function is there, none does a thing."""
+    """Replaces the library that the package opens: every function exists and does nothing."""
 
     def __getattr__(self, name):
         function = types.SimpleNamespace()
@@ -59,7 +57,7 @@ class Library:
 
 
 def load(version):
-    """What amdsmi.amdsmi_wrapper defines."""
+    """The definitions of amdsmi.amdsmi_wrapper."""
     source = zipfile.ZipFile(wheel(version)).read("amdsmi/amdsmi_wrapper.py")
     space = {"__file__": "/amdsmi/amdsmi_wrapper.py", "__name__": "amdsmi_wrapper"}
     with unittest.mock.patch("ctypes.CDLL", lambda *names, **options: Library()):

@@ -1,5 +1,5 @@
-// Holds our declarations of CUDA's driver interface and of NCCL's, and those of the fake, to what
-// NVIDIA's headers say.
+// Compares gpuward's declarations of CUDA's driver interface and of NCCL's, and those of the fake,
+// with NVIDIA's headers.
 #include "exporter/nccl_pair/nccl_abi.h"
 
 #include <gmock/gmock.h>
@@ -82,7 +82,7 @@ TEST(NcclAbi, OurTypesAndTheFakesHaveTheSizesOfTheHeaders) {
   EXPECT_EQ(sizeof(exporter::nccl_pair::UniqueId), sizeof(nccl::Id));
 }
 
-// The form of each is held by nccl_facts.c, which does not compile otherwise.
+// nccl_facts.c checks the form of each function: it does not compile otherwise.
 TEST(NcclAbi, EveryFunctionThatIsCalledIsOneOfTheHeaders) {
   std::set<std::string> called;
   for (const char* header : {"cuda_abi.h", "nccl_abi.h"}) {

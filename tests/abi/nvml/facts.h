@@ -1,5 +1,5 @@
-// What nvml_facts.py printed, and what gpuward and its fake declare, in one form so that they can
-// be compared. Used by the tests of this folder.
+// The facts that nvml_facts.py printed, and the declarations of gpuward and its fake, in one form
+// so that they can be compared. Used by the tests of this folder.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Holds our declarations of NVML's interface, and those of the fake, to NVIDIA's own Python
-// package.
+// Compares gpuward's declarations of NVML's interface, and those of the fake, with NVIDIA's own
+// Python package.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ Facts committed_facts() {
   return parse_facts(text.value_or(""));
 }
 
-// What nobody declares but everybody relies on: the numbers that exporter/gpu/report/reading.h, the
-// rules of exporter/checks and the metrics take from a reading as they are.
+// The numbers that exporter/gpu/report/reading.h, the rules of exporter/checks and the metrics take
+// from a reading without declaring them.
 const Constants& meanings() {
   static const Constants kMeanings{
       {"NVML_GPU_RECOVERY_ACTION_NONE", 0},
@@ -50,9 +50,9 @@ const Constants& meanings() {
   return kMeanings;
 }
 
-// The one place where the package and NVIDIA's header differ: the package takes
-// nvmlGpuFabricState_t for an unsigned int, nvml.h (github.com/NVIDIA/go-nvml at 2f9e261) says
-// unsigned char. Its three bytes behind are padding either way.
+// The only difference between the package and NVIDIA's header: the package declares
+// nvmlGpuFabricState_t as unsigned int, nvml.h (github.com/NVIDIA/go-nvml at 2f9e261) as unsigned
+// char. The three bytes after it are padding either way.
 std::size_t bytes_in_header(const std::string& structure, std::size_t member, std::size_t bytes) {
   const bool is_state = (structure == "nvmlGpuFabricInfo_t" && member == 3) ||
                         (structure == "nvmlGpuFabricInfo_v2_t" && member == 4) ||
@@ -117,8 +117,8 @@ TEST(NvmlAbi, OurFunctionsAreThoseOfNvidia) {
     if (!facts.functions.contains(name)) not_in_the_package.push_back(name);
   }
 
-  // The package takes nvmlInitWithFlags, and the process list by its newest name alone; both others
-  // are in nvml.h of github.com/NVIDIA/go-nvml at 2f9e261 (gen/nvml/nvml.h, API 13).
+  // The package uses nvmlInitWithFlags, and only the newest name of the process list. The two
+  // others are in nvml.h of github.com/NVIDIA/go-nvml at 2f9e261 (gen/nvml/nvml.h, API 13).
   EXPECT_THAT(not_in_the_package,
               ElementsAre("nvmlDeviceGetComputeRunningProcesses", "nvmlInit_v2"));
 }

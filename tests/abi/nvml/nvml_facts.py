@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Prints what NVIDIA's Python package says of NVML's C interface, as far as gpuward uses it.
+"""Prints what NVIDIA's Python package declares of NVML's C interface, as far as gpuward uses it.
 
     python3 tests/abi/nvml/nvml_facts.py > tests/abi/nvml/nvml_facts.txt
 
-One fact a line: `package VERSION`, `size STRUCT BYTES`, `member STRUCT NAME OFFSET BYTES`,
-`constant NAME VALUE`, `function NAME` for each C function that the package calls. The committed
-output is what nvml_abi_test compares the declarations of gpuward and of its fake with.
+One fact a line: `package VERSION`, `size STRUCT BYTES`, `member STRUCT NAME OFFSET BYTES`, `constant NAME VALUE`,
+`function NAME` for each C function that the package calls. nvml_abi_test compares the declarations of gpuward and of
+its fake with the committed output.
 """
 
 import ctypes

@@ -1,6 +1,6 @@
-// NVIDIA's Python package itself, fetched from the package index: that the committed facts are what
-// it says, and that it reads our fake. Only with `./dev test --all`: needs python3 with pip, and a
-// package index or a cache that was filled before.
+// Runs NVIDIA's Python package itself, from the package index: it must agree with the committed
+// facts, and must read the fake. Only with `./dev test --all`: needs python3 with pip, and a
+// package index or a filled cache.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ support::Process::Outcome run_script(const std::string& name) {
 class NvmlPackage : public ::testing::Test {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE_IN(kAll, support::why_no_program("python3"));  // it asks the package index
+    GPUWARD_REQUIRE_IN(kAll, support::why_no_program("python3"));  // it uses the package index
   }
 };
 

@@ -1,7 +1,7 @@
-"""NVIDIA's own Python binding of NVML (nvidia-ml-py on PyPI), of the version that the tests name.
+"""NVIDIA's own Python binding of NVML (nvidia-ml-py on PyPI), in the version that the tests name.
 
-Kept as a wheel under $GPUWARD_CACHE (default ~/.cache/gpuward) and imported from there: nothing is
-installed. Needs python3 with pip, and the package index at the first use.
+Kept as a wheel under $GPUWARD_CACHE (default ~/.cache/gpuward) and imported from there: nothing is installed. Needs
+python3 with pip, and the package index at the first use.
 """
 
 import os
@@ -31,7 +31,7 @@ def wheel():
 
 
 def load():
-    """The module pynvml; pure Python, which can be imported from the wheel as it is."""
+    """Returns the module pynvml, which is pure Python and can be imported from the wheel."""
     sys.path.insert(0, str(wheel()))
     import pynvml
     return pynvml

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Reads a libnvidia-ml.so.1 with NVIDIA's own Python package and prints what it says, one `key value`
-a line. The tests run it on the fake, so that the fake is not only what gpuward takes NVML for; on a
-machine with a GPU it shows what the real library says. The loader finds the library as usual, so
-LD_LIBRARY_PATH names the folder of another one.
+"""Reads a libnvidia-ml.so.1 with NVIDIA's own Python package and prints its answers, one `key value` a line.
+
+The tests run it on the fake, so that NVIDIA's own code checks the fake too. On a machine with a GPU it shows the
+answers of the real library. The loader finds the library as usual; set LD_LIBRARY_PATH to the folder of another one.
 """
 
 import ctypes
