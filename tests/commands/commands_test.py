@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Each command that README.md, docs/ and the runbooks tell people to type is tested somewhere, and those that need no
-cluster are run here."""
+"""A test runs each command that README.md, docs/ and the runbooks tell operators to type; this one runs those that need
+no cluster."""
 import os
 import pathlib
 import re
@@ -14,7 +14,7 @@ from table import FILES, LABELS, LOCAL, NOT_HERE, ROWS, row_of
 
 BINARIES = pages.TREE / "build/release/bin"  # or the first argument
 RUNBOOKS = "alerts/runbooks/"
-# What begins a command in a block that says nothing of its language.
+# The beginning of a command in a block without a language.
 PROGRAM = re.compile(r"(?:sudo |\$ )?(?:kubectl|helm|gpuward\w*|gpuward-\w+|curl|\./dev|docker|podman|apt|aws|promtool|amtool) \S")
 
 

@@ -1,5 +1,5 @@
-"""The commands that README.md, the pages of docs/ and the runbooks tell people to type: the lines of their fenced blocks
-of shell. Used by commands_test.py and by the cases of the real cluster."""
+"""The commands that README.md, the pages of docs/ and the runbooks tell operators to type: the lines of their fenced
+shell blocks. Used by commands_test.py and by the cases of the real cluster."""
 import dataclasses
 import pathlib
 import re
@@ -9,8 +9,8 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 SHELL = ("sh", "bash", "shell", "console")
 ASSIGNMENT = re.compile(r"""(?:export )?[A-Z_]+=(?:"[^"]*"|'[^']*'|\$\(.*\)|[^\s$]*)""")
 FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>\w*) *(?P<label>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S)
-# Commands that a case of their own types in the order of their page, and which fails where it has no expectation for one:
-# what stands below these headings: of docs/migration.md (tests/cluster/cases/seeds.py) and docs/tutorial.md (tutorial.py).
+# Below these headings the commands have their own case, which types them in the order of their page, and fails if it
+# has no expectation for one: docs/migration.md (tests/cluster/cases/seeds.py) and docs/tutorial.md (tutorial.py).
 OF_SEEDS = "Its commands"
 OF_TUTORIAL = ("On a cluster on this machine", "5. Uninstall")
 
@@ -19,10 +19,10 @@ OF_TUTORIAL = ("On a cluster on this machine", "5. Uninstall")
 class Block:
     page: str      # its path in the tree
     kind: str      # sh, text, promql, ...
-    label: str     # what stands behind that
+    label: str     # the text after the language
     text: str
     number: int    # of its first line
-    headings: tuple  # the headings that it stands below, the outermost first
+    headings: tuple  # the headings above it, the outermost first
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +38,7 @@ def page_paths():
 
 
 def headings_above(text):
-    """Of the end of this text, the outermost first."""
+    """Returns the headings above the end of this text, the outermost first."""
     above = {}
     for line in re.sub(FENCE, "", text).splitlines():
         if found := re.match(r"(#+) (.*)", line):
@@ -58,7 +58,8 @@ def blocks():
 
 
 def is_whole(text):
-    """Not so: what ends with a backslash, within quotes, a loop or a here-document."""
+    """Returns whether the text is a complete command; one that ends with a backslash, or within quotes, a loop or a
+    here-document, is not."""
     if not re.search(r"""['"\\({]|<<|^(?:for|while|until|if|case)\b""", text):
         return True
     checked = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, check=False)
@@ -66,7 +67,7 @@ def is_whole(text):
 
 
 def without_comment(line):
-    """A # within quotes begins none."""
+    """Returns the line without its comment; a # within quotes begins none."""
     quote = ""
     for at, sign in enumerate(line):
         if sign in "'\"" and quote in ("", sign):
@@ -77,7 +78,8 @@ def without_comment(line):
 
 
 def commands_in(block):
-    """What runs in the background is one command with all that follows it in its block."""
+    """Returns the commands of a block. A command in the background and all that follows it in its block are one
+    command."""
     found, before, text, start = [], [], "", 0
     for offset, line in enumerate(block.text.splitlines()):
         start = start if text else offset
@@ -100,7 +102,8 @@ def is_told(block):
 
 
 def commands():
-    """Of all pages, each line once; without those of a case of their own, and of blocks with a label (`sh kind`)."""
+    """Returns the commands of all pages, each line once, without those that have their own case, and without blocks
+    with a label (`sh kind`)."""
     once = {}
     for block in blocks():
         for command in commands_in(block) if block.kind in SHELL and not block.label and not is_told(block) else ():

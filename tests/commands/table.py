@@ -1,5 +1,5 @@
-"""How each command of the pages is tested: the first row whose pattern is the whole line says it. On the cluster the lines
-of a row run when its turn comes, from top to bottom; all that only look come first."""
+"""How each command of the pages is tested: the first row whose pattern matches the whole line decides. On the cluster
+the lines of the rows run from top to bottom, and all that only read come first."""
 import dataclasses
 import re
 
@@ -9,12 +9,12 @@ TRY = "on the cluster, with --dry-run=server: what is installed stays"
 LOCAL = "on this machine"
 NOT_HERE = "not run"
 
-# What the commands are typed about, see cases/commands.py: a node with a remediation that waits for an approval and gets
-# it, one with a remediation that is cancelled, and a healthy one.
+# The nodes that the commands name, see cases/commands.py: one whose remediation waits for an approval and gets it, one
+# whose remediation is cancelled, and a healthy one.
 APPROVED, CANCELLED, HEALTHY = "gpu-3", "gpu-2", "gpu-1"
 
 
-# What commands take for a file of yours: the name, and which file of the tree it is like.
+# Files that the commands take from you: the name, and the file of the tree that replaces it.
 FILES = {"policy.yaml": "manifests/packaging/policy.yaml", "FILE": "manifests/packaging/exporter.yaml",
          "kernel.log": "tests/testdata/kernel_log/corpus.txt"}
 
@@ -27,13 +27,13 @@ class Row:
     pattern: str
     how: str
     why: str = ""          # NOT_HERE: why not
-    prints: str = ""       # what has to be in the output
+    prints: str = ""       # text that the output must contain
     phase: str = ""        # of the node's Remediation afterwards, as a pattern
     node: str = APPROVED
     exits: tuple = (0,)
 
 
-# What asks first on a terminal, which the test has not.
+# Commands that ask for a confirmation on a terminal, which the test does not have.
 ASKS = re.compile(r"(?m)^.*\b(?:gpuwardctl|kubectl gpuward) (?:.* )?(?:cancel|machine-replaced|breaker close|reset)\b"
                   r"(?!.*(?:--yes|--dry-run)).*$")
 
@@ -82,11 +82,11 @@ ROWS = (
     # ---- looks
     Row(rf"{EXPORTER}gpuward-exporter parse-log", LOOK, prints='"kind":"xid"'),
     Row(rf"{EXPORTER}gpuward-exporter findings list.*", LOOK, prints="reset +xid +95"),
-    # What is typed into a container has not the cluster's GPUs: a check fails there (1) or cannot tell (3).
+    # A command in a container does not see the cluster's GPUs: a check fails there (1) or has no result (3).
     Row(rf"(?:{EXPORTER})?gpuward-exporter (?:check|preflight)\b.*", LOOK, exits=(0, 1, 3)),
     Row(rf"{EXPORTER}gpuward-exporter amd-health get", LOOK, prints="the socket does not exist", exits=(1, 2)),
     Row(rf"{EXPORTER}gpuward-exporter (?:gpu-users|probe|collect-evidence|--check-config|--version).*", LOOK),
-    # After collect-evidence above.
+    # Runs after collect-evidence above.
     Row(rf"{EXPORTER}sh -c 'echo /var/lib/gpuward/evidence/\*'", LOOK, prints=r"evidence/\S+\.tar\.gz"),
     Row(rf"{EXPORTER}cat \$ARCHIVE > \S+\.tar\.gz", LOOK),
     Row(rf"{CTL}explain \S+", LOOK, prints="approve"),
@@ -136,7 +136,7 @@ ROWS = (
     Row(rf"(?:{EXPORTER})?gpuward-exporter findings clear .*", CHANGE, prints="Cleared|No finding matches|There are no findings", node=CANCELLED, exits=(0, 1)),
     Row(rf"{KUBECTL}delete configmap gpuward-ledger", CHANGE, prints="deleted"),
     Row(rf"{KUBECTL}scale deploy/gpuward-remediator --replicas=2", CHANGE, prints="scaled"),
-    # Of two pages within a second.
+    # Two pages may do this within a second.
     Row(rf"{KUBECTL}rollout restart .*", CHANGE, prints="restarted|already been triggered", exits=(0, 1)),
     Row(r"kubectl -n gpuward wait --for=create configmap/gpuward-ledger .*", CHANGE, prints="condition met"),
     Row(rf"{CTL}breaker close(?: --yes)?", CHANGE, prints="closed"),
@@ -144,11 +144,11 @@ ROWS = (
     Row(r"kubectl drain \S+ .*", CHANGE, prints="drained", node=HEALTHY),
     Row(r"kubectl uncordon \S+", CHANGE, prints="uncordoned", node=HEALTHY),
     Row(r"kubectl annotate node \S+ (?:gpuward\.dev/\S+-result- ?)+", CHANGE, node=HEALTHY),
-    # What the replaced suite leaves on nodes; none here has it.
+    # A label or taint of the replaced suite; no node here has it.
     Row(r"kubectl taint nodes --all gpu-healthcheck\.aws-samples\.io/maintenance:NoSchedule-", CHANGE,
         prints="not found|untainted", node=HEALTHY, exits=(0, 1)),
     Row(r"kubectl (?:label|annotate) nodes --all gpu-healthcheck\.aws-samples\.io/\S+-", CHANGE, node=HEALTHY),
-    # The exporters are there and write them again.
+    # The exporters run and write them again.
     Row(r"kubectl label nodes --all (?:gpuward\.dev/\S+- ?)+", CHANGE, prints="unlabeled"),
     Row(r"kubectl annotate nodes --all (?:gpuward\.dev/\S+- ?)+", CHANGE, prints="annotated"),
     Row(r"kubectl -n gpu-healthcheck delete \$POD", CHANGE, prints="deleted", node=HEALTHY),
