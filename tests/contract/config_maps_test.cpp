@@ -52,7 +52,7 @@ TEST_P(ConfigMapsContract, IsReplacedByOneOnly) {
   EXPECT_EQ(api().get_config_map("default", own_name())->data["key"], "yours");
 }
 
-// Another object under the same name is another history.
+// A new object under the same name has another history.
 TEST_P(ConfigMapsContract, IsNotReplacedOnceItWasMadeAnew) {
   const auto seen = api().create_config_map(map_of("old"));
   ASSERT_TRUE(seen);

@@ -20,7 +20,7 @@
 
 namespace gpuward::contract {
 
-// An Api with what it stands on.
+// An Api with all that it depends on.
 class Connection {
  public:
   Connection(const Target& target, Role role, int page_size = 100)
@@ -59,7 +59,7 @@ class ContractTest : public ::testing::TestWithParam<TargetKind> {
   [[nodiscard]] Target& target() { return *target_; }
   [[nodiscard]] kube::Api& api() { return connection_->api; }
 
-  // "nodes-keep-foreign-taints": this case's own prefix of names.
+  // "nodes-keep-foreign-taints": the prefix of this case's own names.
   static std::string own_name(const std::string& suffix = "") {
     std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
     name.resize(std::min(name.find('/'), name.size()));
@@ -79,7 +79,7 @@ class ContractTest : public ::testing::TestWithParam<TargetKind> {
     return nullptr;
   }
 
-  // A node of this case without the taint that admission gives to every new one.
+  // A node of this case without the taint that admission puts on every new one.
   kube::Node make_node(const std::string& name = own_name()) {
     must("POST", "/api/v1/nodes", fakes::ready_node(name));
     must("PATCH", "/api/v1/nodes/" + name, {{"spec", {{"taints", nullptr}}}});

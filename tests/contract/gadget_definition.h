@@ -1,5 +1,5 @@
-// A small CustomResourceDefinition with a status subresource and a schema that refuses. Used by the
-// contract tests.
+// A small CustomResourceDefinition with a status subresource and a schema that refuses objects.
+// Used by the contract tests.
 #pragma once
 
 namespace gpuward::contract {

@@ -69,7 +69,8 @@ class RealTarget final : public Target {
       return std::unexpected(granted.error());
     return target;
   }
-  // The cache of watches begins where the resource was defined, which lies behind version 1.
+  // The cache of watches begins at the definition of the resource, which has a later version than
+  // 1.
   void outdate_history() override {}
 
  protected:
@@ -104,7 +105,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader}]
   std::unique_ptr<support::ControlPlane> plane_;
 };
 
-// A definition is served a moment after it was taken.
+// The server serves a definition a moment after it has accepted it.
 Status define_gadgets(const Target& target) {
   const std::string path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   const auto made = target.request("POST", path, parse_json(kGadgetDefinition).value());
@@ -115,7 +116,7 @@ Status define_gadgets(const Target& target) {
   return {};
 }
 
-// Owns the targets for the time of the program.
+// Owns the targets until the program ends.
 class Targets final : public ::testing::Environment {
  public:
   Result<Target*> get(TargetKind kind) {

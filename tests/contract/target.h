@@ -1,5 +1,5 @@
-// The API servers that the contract tests run against: the fake and a real one, the same cases for
-// both, so that what unit tests learn from the fake holds in a cluster.
+// The API servers that the contract tests run against: the fake and a real one, with the same cases
+// for both, so that the fake's answers in unit tests also hold in a cluster.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,14 @@ namespace gpuward::contract {
 
 enum class TargetKind { kFake, kReal };
 
-// The admin; somebody who may get nodes and nothing else; nobody that the server knows.
+// The admin; a user who may only get nodes; a user that the server does not know.
 enum class Role { kAdmin, kReader, kStranger };
 
 class Target {
  public:
   virtual ~Target() = default;
   [[nodiscard]] kube::ClusterConfig config(Role role) const;
-  // As the admin, past core/kube: what a test needs to set the scene. Merge-patches where the
-  // method is PATCH.
+  // Sends a request as the admin, without core/kube, to prepare a test. PATCH sends a merge patch.
   [[nodiscard]] Result<Json> request(const std::string& method, const std::string& path,
                                      const Json& body = nullptr) const;
   // From now on a watch from resourceVersion 1 is too old.
@@ -35,9 +34,9 @@ class Target {
   [[nodiscard]] virtual std::string token(Role role) const = 0;
 };
 
-// Started when first asked for, ended with the program; a real one takes 5 to 10 s.
+// Started at first use, ended with the program; a real one takes 5 to 10 s.
 [[nodiscard]] Result<Target*> target_of(TargetKind kind);
-// Why there is none on this machine; empty where there is.
+// Why there is none on this machine; empty if there is one.
 [[nodiscard]] std::string why_unavailable(TargetKind kind);
 
 // The custom resource that the cases work with, defined on every target.

@@ -31,7 +31,7 @@ class WatchContract : public ContractTest {
 };
 GPUWARD_CONTRACT(WatchContract);
 
-// Watches on a thread of its own until it is destroyed.
+// Watches on its own thread until it is destroyed.
 class Watcher {
  public:
   Watcher(kube::Api& api, std::string version, const kube::WatchOptions& options = {})
@@ -42,7 +42,7 @@ class Watcher {
           ended_ = std::move(ended);
         }) {}
 
-  // What happened to objects, bookmarks left out: "ADDED a".
+  // The changes of objects as "ADDED a", without bookmarks.
   [[nodiscard]] std::vector<std::string> seen() {
     const std::lock_guard lock(mutex_);
     return seen_;
@@ -102,7 +102,7 @@ TEST_P(WatchContract, EndsSoonAfterAStop) {
   create(own_name());
   ASSERT_TRUE(wait_until([&] { return !watcher.seen().empty(); }, "an event"));
   watcher.stop();
-  // The server itself ends a watch after about five minutes.
+  // The server ends a watch itself after about five minutes.
   ASSERT_TRUE(wait_until([&] { return watcher.ended().has_value(); }, support::kGenerousRequest,
                          "the watch's end"));
   ASSERT_FALSE(*watcher.ended());
