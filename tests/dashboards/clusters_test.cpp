@@ -1,5 +1,5 @@
-// Every query, asked of a real Prometheus that has two clusters with the same names of nodes, jobs
-// and instances: one cluster shows what it would show alone, and both show both.
+// Runs every query on a real Prometheus that has two clusters with the same names of nodes, jobs
+// and instances: one chosen cluster shows the same as alone, and both together show both.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using Values = std::map<Labels, double>;
 
 constexpr seconds kNow{600}, kScrape{15};
 
-enum class Sum { kYes, kNo };  // whether a number of all clusters is the sum of theirs
+enum class Sum { kYes, kNo };  // whether a number for all clusters is the sum of theirs
 
 struct Asked {
   Query query;
@@ -50,7 +50,7 @@ std::vector<Asked> all_queries() {
   return out;
 }
 
-// The labels that the queries ask for, with a value that passes what they exclude.
+// The labels in the queries, with a value that passes the exclusions.
 Labels labels_asked_for(const std::vector<Asked>& queries) {
   static const std::regex kLabels(R"((?:by|on|group_left) \(([^)]*)\))"), kName(R"(\w+)");
   Labels out;
@@ -70,7 +70,7 @@ Labels labels_asked_for(const std::vector<Asked>& queries) {
   return out;
 }
 
-// Each metric of the queries with the labels that they fix.
+// Each metric of the queries with its fixed labels.
 std::set<Labels> series_asked_for(const std::vector<Asked>& queries) {
   static const std::regex kSelector(R"(([a-zA-Z_:]+)\{([^}]*)\})"),
       kFixed(R"re((\w+)="([^"]*)")re");
@@ -95,14 +95,14 @@ bool grows(const std::string& metric) {
   return metric.ends_with("_total") || metric.ends_with("_bucket") || metric.ends_with("_count");
 }
 
-// A constant, or a counter of so much growth. `size` is 0, 1 or 2.
+// The value of a constant, or the growth of a counter. `size` is 0, 1 or 2.
 double height(const std::string& metric, int size) {
-  // More than the machine must have in one cluster, and none in the other.
+  // More GPUs than the machine must have in one cluster, and none in the other.
   if (metric == "gpuward_gpus_counted_by_driver") return size == 1 ? 3 : 0;
   return size;
 }
 
-// Of two nodes, or two replicas of the remediator, whose names are the same in each cluster.
+// The series of two nodes, or two replicas of the remediator, with the same names in each cluster.
 std::vector<Series> cluster_of(const std::string& name, int size, const std::set<Labels>& wanted) {
   std::vector<Series> out;
   const auto add = [&](Labels labels) {

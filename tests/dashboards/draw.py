@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""draw.py PROMETHEUS_URL FOLDER [MINUTES [NODE]]: draws each dashboard with the data that Prometheus has, as PNG; the
-one of a node with that node chosen.
+"""draw.py PROMETHEUS_URL FOLDER [MINUTES [NODE]]: draws each dashboard with the data that Prometheus has, as PNG, and
+the node dashboard with that node chosen.
 
-Reads the files of dashboards/: places, titles, units, thresholds, words and colours of states, and asks their queries.
-It is not Grafana, and says so on each picture. Needs matplotlib.
+Reads the files of dashboards/ (places, titles, units, thresholds, words and colours of states) and runs their queries.
+It is not Grafana; each picture states that. Needs matplotlib.
 """
 import datetime
 import json
@@ -74,7 +74,7 @@ def with_unit(value, unit):
 
 
 def state_of(value, field):
-    """The words and the colour of a number or a word."""
+    """The word and the colour for a number or a text."""
     number = isinstance(value, float)
     for mapping in field.get("mappings", []):
         state = mapping["options"].get("%g" % value if number else value)
@@ -126,7 +126,7 @@ class Picture:
         return axes
 
     def draw(self, folder):
-        """Into `dashboard-NAME.png`, each panel by the method that has the name of its kind."""
+        """Draws `dashboard-NAME.png`; the method with the name of a panel's kind draws the panel."""
         for panel in self.board["panels"]:
             place = panel["gridPos"]
             x, y = place["x"] * COLUMN + GAP / 2, HEAD + place["y"] * ROW

@@ -1,5 +1,5 @@
-// The files of dashboards/: written by the script beside them, importable, and where the alerts
-// point to. What is on them is judged by lint_test.cpp and queries_test.cpp.
+// The files of dashboards/: the script beside them writes them, Grafana can import them, and the
+// alerts point to them. lint_test.cpp and queries_test.cpp check their content.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -20,7 +20,7 @@ const std::vector<Dashboard>& all_dashboards() {
   return kAll;
 }
 
-// A file that was changed by hand would lose the change with the next run.
+// The next run of the script would lose a change that was made by hand.
 TEST(Dashboards, AreWhatTheScriptWrites) {
   GPUWARD_REQUIRE(support::why_no_program("python3"));
   const support::TempDir made;
@@ -43,7 +43,8 @@ TEST(Dashboards, CanBeImported) {
   }
 }
 
-// Of each what it shows and how it looks, and of each variable what it is.
+// The page has the description, the title and the picture of each dashboard, and the name of each
+// variable.
 TEST(Dashboards, AreOnTheirPage) {
   const auto docs = folder().parent_path() / "docs";
   const std::string page = *read_file(docs / "dashboards.md");

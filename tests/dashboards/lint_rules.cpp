@@ -16,11 +16,11 @@ using Kinds = std::set<std::string>;
 
 const Kinds kNumbers = {"stat", "gauge", "bargauge", "state-timeline"};
 const Kinds kKinds = {"stat", "bargauge", "state-timeline", "timeseries", "table", "row"};
-// Of Grafana's units those that the dashboards use.
+// The units of Grafana that the dashboards use.
 const Kinds kUnits = {"short", "percentunit", "s",   "bytes", "celsius",
                       "watt",  "hertz",       "cps", "pps",   "reqps"};
 
-// The first panel of the kind. Throws where there is none.
+// The first panel of the kind. Throws if there is none.
 Json& panel_of(Json& dashboard, std::string_view kind) {
   return *std::ranges::find_if(dashboard.at("panels"),
                                [&](const Json& panel) { return panel.at("type") == kind; });
@@ -138,7 +138,8 @@ Problems panel_targets(const Json& dashboard) {
   });
 }
 
-// All expressions of a dashboard in one run of promtool, which names those that it cannot parse.
+// Parses all expressions of a dashboard in one run of promtool, which names those that it cannot
+// parse.
 Problems target_promql(const Json& dashboard) {
   Json rules = Json::array();
   (void)in_queries(dashboard, [&](const std::string& expr) {
@@ -163,7 +164,7 @@ Problems target_rate_interval(const Json& dashboard) {
   });
 }
 
-// What is wrong with the selectors of the expression; empty: each chooses by this variable.
+// The fault in the selectors of the expression; empty if each selects by this variable.
 std::string without_matcher(const std::string& expr, const std::string& label) {
   static const std::regex kSelector(R"([\w:]+\{([^}]*)\})");
   static const std::regex kBareMetric(R"(\b((gpuward|process)_\w+|up|ALERTS)\b(?![\w:]*[:{]))");
@@ -180,14 +181,14 @@ Problems target_matcher(const Json& dashboard, const std::string& label) {
                     [&](const std::string& expr) { return without_matcher(expr, label); });
 }
 
-// A bare counter shows the time since its process started.
+// A bare counter shows the time since its process started, not its rate.
 Problems target_counters(const Json& dashboard) {
   static const std::regex kCounter(
       R"((\w+\()?(\w+_(?:total|bucket|sum|count))\{[^}]*\}(\[[^\]]*\])?)");
   return in_queries(dashboard, [](const std::string& expr) -> std::string {
     for (std::sregex_iterator at(expr.begin(), expr.end(), kCounter), end; at != end; ++at) {
       const std::string call = (*at)[1], window = (*at)[3];
-      // A fixed window misses samples when one looks at a month.
+      // A fixed window misses samples when the dashboard shows a month.
       if ((call != "rate(" && call != "increase(") ||
           (window != "[$__rate_interval]" && window != "[$__range]")) {
         return "a counter that is not shown by its growth over the window that is shown";
@@ -201,7 +202,7 @@ Problems uneditable(const Json& dashboard) {
   return dashboard.at("editable") == false ? Problems{} : Problems{{"", "can be edited"}};
 }
 
-// Green is not the colour of everything: each number says from where on it is bad.
+// Each number has thresholds: it must not be green at every value.
 bool has_thresholds(const Json& field) {
   const Json& steps = member_at(member_at(field, "thresholds"), "steps");
   return !steps.empty() && steps.at(0).at("value").is_null() &&
@@ -241,7 +242,7 @@ Problems numbers_have_thresholds(const Json& dashboard) {
   });
 }
 
-// A number that counts what is broken is red, orange or yellow at 1.
+// A number that counts broken things is red, orange or yellow at 1.
 Problems counts_are_bad_at_one(const Json& dashboard) {
   static const std::regex kCountsBroken(
       R"(== bool 0|>= bool 2|severity=|result!=|ALERTS|remapped|Held|left_in|approvals|clamp)");
@@ -283,7 +284,8 @@ Problems nodes_lead_somewhere(const Json& dashboard) {
   });
 }
 
-// The dashboard of a node shows the same data source and clusters, or the one cluster of the row.
+// The link to the node dashboard keeps the data source and the clusters, or the one cluster of the
+// row.
 Problems nodes_keep_their_cluster(const Json& dashboard) {
   return in_panels(dashboard, [](const Json& panel) -> std::string {
     if (panel.at("type") != "table" || !shows(panel, "node")) return "";
@@ -331,19 +333,19 @@ Problems remediations_are_annotated(const Json& dashboard) {
              : Problems{{"", "does not show when remediations happened"}};
 }
 
-// Whether each `on` or `by` of the expression begins with the cluster.
+// Whether each `on` or `by` clause of the expression begins with the cluster.
 bool keeps_cluster(const std::string& expr, const std::string& clause) {
   return !std::regex_search(expr, std::regex("\\b" + clause + R"( \((?!cluster\b))"));
 }
 
-// Names of jobs, instances and nodes are the same in other clusters.
+// Other clusters have jobs, instances and nodes of the same names.
 Problems joins_are_of_the_cluster(const Json& dashboard) {
   return in_queries(dashboard, [](const std::string& expr) {
     return std::string(keeps_cluster(expr, "on") ? "" : "joins series of two clusters");
   });
 }
 
-// An event of another cluster's node of the same name is not this node's.
+// An event of a node of the same name in another cluster does not belong to this node.
 Problems annotations_are_of_the_cluster(const Json& dashboard) {
   Problems found;
   for (const Json& one : dashboard.at("annotations").at("list")) {

@@ -1,5 +1,5 @@
-// What a dashboard must have to be read by someone who did not write it: the rules of Grafana's
-// dashboard-linter under its names, and gpuward's own. The linter itself cannot be had: it needs
+// The rules that make a dashboard readable for users who did not write it: those of Grafana's
+// dashboard-linter under its names, and gpuward's own. The linter itself is not available: it needs
 // modules that the Go proxy does not serve. Its two rules about LogQL have nothing to check here.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Problem {
 struct LintRule {
   const char* name;
   std::vector<Problem> (*problems_of)(const Json& dashboard);
-  void (*spoil)(Json& dashboard);  // makes it wrong in the way that the rule forbids
+  void (*spoil)(Json& dashboard);  // breaks the rule in the dashboard
 };
 
 [[nodiscard]] std::span<const LintRule> lint_rules();

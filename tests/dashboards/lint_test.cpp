@@ -1,5 +1,5 @@
-// Each rule of lint_rules() over each dashboard, less the exceptions of dashboards/.lint; and over
-// a dashboard that was made wrong on purpose.
+// Runs each rule of lint_rules() on each dashboard, apart from the exceptions of dashboards/.lint,
+// and on a dashboard that breaks it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

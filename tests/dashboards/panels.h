@@ -1,4 +1,4 @@
-// The dashboards of dashboards/ as their tests see them.
+// The dashboards of dashboards/ as their tests read them.
 #pragma once
 
 #include <filesystem>
@@ -21,12 +21,13 @@ struct Query {
 };
 
 [[nodiscard]] std::filesystem::path folder();
-// By file name. Throws where one cannot be read: a broken checkout.
+// By file name. Throws if one cannot be read: a broken checkout.
 [[nodiscard]] std::vector<Dashboard> load_dashboards();
 [[nodiscard]] std::vector<Query> queries_of(const Dashboard& dashboard);
-// Those of the annotations; `panel` is the annotation's name.
+// The queries of the annotations; `panel` is the annotation's name.
 [[nodiscard]] std::vector<Query> annotations_of(const Dashboard& dashboard);
-// As Grafana would ask it with these clusters, and every other variable at All, over ten minutes.
+// The expression as Grafana would send it for these clusters, with All for every other variable,
+// over ten minutes.
 [[nodiscard]] std::string with_variables(std::string expr, const std::string& clusters = ".*");
 
 }  // namespace gpuward::dashboards

@@ -1,5 +1,5 @@
-// dashboards_pictures FOLDER: lets a small fleet run for some minutes, breaks GPUs on four of its
-// nodes, and has draw.py draw every dashboard. No test: docs/images is made with it.
+// dashboards_pictures FOLDER: runs a small fleet for some minutes, breaks GPUs on four of its
+// nodes, and draws every dashboard with draw.py. It is not a test; it makes docs/images.
 #include <chrono>
 #include <iostream>
 #include <string>
@@ -21,7 +21,7 @@ constexpr const char* kEccError =
     "NVRM: Xid (PCI:0000:1a:00): 48, pid='<unknown>', name=<unknown>, DBE (double bit error) ECC "
     "Error";
 
-// Until Prometheus has this many minutes of the fleet.
+// Waits until Prometheus has this many minutes of the fleet.
 bool watched_for(const WatchedFleet& fleet, int wanted) {
   return support::poll_until(
       [&] {

@@ -1,5 +1,5 @@
-// Every query of every panel, asked of a real Prometheus that watches the whole flow while a GPU
-// falls off the bus of one of its nodes: it has an answer, or stands below with the reason why not.
+// Runs every query of every panel on a real Prometheus that watches the whole flow while a GPU of
+// one node falls off the bus: each has a result, or is listed below with the reason why not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace gpuward::dashboards {
 namespace {
 
-// Panels that are rightly empty here. What they ask for is a metric of docs/metrics.md.
+// Panels that are correctly empty here. Their metrics are in docs/metrics.md.
 const std::map<std::string, std::string> kEmptyHere = {
     {"Workloads whose programs fail", "no kubelet says who uses the GPUs"},
     {"Who uses the GPUs", "no kubelet says who uses the GPUs"},
@@ -43,7 +43,7 @@ TEST(DashboardQueries, HaveAnAnswer) {
   }
   EXPECT_EQ(exceptions, kEmptyHere.size());
   EXPECT_GT(wanted.size(), 70U);
-  // Growth needs two samples, and recording rules a minute.
+  // A rate needs two samples, and recording rules a minute.
   (void)support::poll_until([&] {
     std::erase_if(wanted, [&](const Query& query) {
       return fleet.watch().query("count(" + with_variables(query.expr) + ")").has_value();

@@ -1,6 +1,6 @@
-// A small fleet that a real Prometheus watches while things break, for the test of the queries and
-// for the pictures: one node whose eight boards are those of the fake NVML, which say all that a
-// driver can say, one whose simulated GPU falls off the bus, and as many healthy ones as wanted.
+// A small fleet that a real Prometheus watches while nodes break, for the test of the queries and
+// for the pictures: one node with the eight GPUs of the fake NVML, which report every value of a
+// driver; one whose simulated GPU falls off the bus; and as many healthy nodes as wanted.
 #pragma once
 
 #include <map>
