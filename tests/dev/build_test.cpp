@@ -1,4 +1,4 @@
-// How the programs are built: the presets, and what every file of ours is compiled with.
+// How the programs are built: the presets, and the compiler flags of every file of gpuward.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ Json json_file(const fs::path& path) {
   return parse_json(text.value_or("")).value_or(Json());
 }
 
-// The sanitizers of each preset that people may choose.
+// The sanitizers of each preset that a developer may choose.
 std::map<std::string, std::string> sanitizers_of_presets() {
   std::map<std::string, std::string> out;
   const Json presets = json_file(fs::path(GPUWARD_SOURCE_DIR) / "CMakePresets.json");
@@ -43,7 +43,7 @@ TEST(Presets, AreTheFourThatPeopleAreTold) {
                                    Pair("asan", "address,undefined"), Pair("tsan", "thread")));
 }
 
-// One preset is the second compiler, so that `./dev test --all` compiles the same code with both.
+// One preset uses the second compiler, so that `./dev test --all` compiles the same code with both.
 TEST(Presets, HaveOneForClang) {
   const Json presets = json_file(fs::path(GPUWARD_SOURCE_DIR) / "CMakePresets.json");
   std::string compiler;
@@ -73,7 +73,7 @@ TEST(EveryFile, IsCompiledAsCpp23WithWarningsThatAreErrors) {
       json_file(fs::path(GPUWARD_BIN_DIR).parent_path() / "compile_commands.json");
   ASSERT_GT(commands.size(), 100U);
   for (const Json& entry : commands) {
-    // What a code generator has written is not ours to warn of.
+    // gpuward is not responsible for warnings in generated code.
     if (string_at(entry, "file").find("/generated/") != std::string::npos) continue;
     const std::string command = string_at(entry, "command") + " ";
     EXPECT_THAT(command, ContainsRegex(" -std=c[+][+](23|2b) ")) << string_at(entry, "file");

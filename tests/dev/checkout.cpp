@@ -34,7 +34,7 @@ fi
 [ "$1" = --preset ] || exit 0
 mkdir -p "build/$2" && touch "build/$2/build.ninja")";
 
-// Goes on until it is told to end, where something cannot be built.
+// Records its start. If something cannot be built, runs until SIGTERM.
 constexpr const char* kClusterTest = R"(import os, signal, sys
 asked = open(os.environ["ASKED"], "a")
 def end(*_):
@@ -46,7 +46,7 @@ if os.environ.get("UNBUILDABLE"):
     signal.pause()
 )";
 
-// Writes what ctest and a skipped GoogleTest case write.
+// Prints the output of ctest and of a skipped GoogleTest case.
 constexpr const char* kCtest = R"(echo "ctest $* GPUWARD_TIER=$GPUWARD_TIER" >>"$ASKED"
 while [ "$1" != --test-dir ]; do shift; done
 mkdir -p "$2/Testing/Temporary"
@@ -59,10 +59,10 @@ echo '100% tests passed, 0 tests failed out of 2'
 } >"$2/Testing/Temporary/LastTest.log"
 exit "${TESTS_END_WITH:-0}")";
 
-// `git status --porcelain`, of which only a release asks.
+// `git status --porcelain`; only a release runs it.
 constexpr const char* kGit = R"([ "$1" != status ] || printf '%s' "$CHANGED")";
 
-// Nothing is built.
+// Builds nothing.
 constexpr const char* kNeighbours = R"(#!/bin/bash
 case $1 in
   need) echo "neighbours $*" >>"$ASKED" ;;
@@ -104,7 +104,7 @@ support::Process::Outcome Checkout::dev(std::vector<std::string> arguments,
               {"CHANGED", ""},
               {"UNINSTALLABLE", ""},
               {"SKIPPED", ""}});
-  // Ends what hangs, however busy the machine is: a `./dev` starts hundreds of processes.
+  // Ends a hanging run, even on a busy machine: a `./dev` starts hundreds of processes.
   auto outcome = support::Process::run({.argv = std::move(arguments), .env = std::move(env)},
                                        std::chrono::minutes(10));
   if (outcome) return *std::move(outcome);

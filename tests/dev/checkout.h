@@ -1,5 +1,5 @@
 // A folder with `./dev` in it on a made-up machine: apt, cmake, ctest, git and tests/neighbours are
-// scripts that record their arguments and do as a test says. Used by the tests of `./dev`.
+// scripts that record their arguments and behave as a test sets them. Used by the tests of `./dev`.
 #pragma once
 
 #include <filesystem>
@@ -14,21 +14,21 @@ namespace gpuward::dev {
 
 class Checkout {
  public:
-  // Its neighbours are all there, so that nothing is downloaded or compiled.
+  // All its neighbours exist, so that nothing is downloaded or compiled.
   Checkout();
 
-  // `./dev` with these arguments. The environment tells the scripts:
+  // Runs `./dev` with these arguments. The environment controls the scripts:
   //   MISSING        packages that are not installed
   //   UNINSTALLABLE  a package that apt-get cannot install
   //   SKIPPED        why a test was skipped
-  //   CHANGED        what git has not committed
+  //   CHANGED        changes that are not committed
   //   TESTS_END_WITH the exit code of ctest
   [[nodiscard]] support::Process::Outcome dev(std::vector<std::string> arguments,
                                               std::map<std::string, std::string> env = {}) const;
-  // What the scripts were asked since the beginning, one request a line.
+  // All calls of the scripts so far, one a line.
   [[nodiscard]] std::string asked() const;
   [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
-  // A script in the folder.
+  // Writes a script into the folder.
   void script(const std::string& path, const std::string& body) const;
 
  private:

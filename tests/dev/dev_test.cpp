@@ -1,4 +1,4 @@
-// `./dev`, the one script for people, on a made-up machine.
+// `./dev`, the one script for developers, on a made-up machine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -201,7 +201,7 @@ TEST(Dev, BuildsNothingForTheHelpOfTheCluster) {
   EXPECT_EQ(checkout.asked(), "");
 }
 
-// Process 1 of a machine that is up is known by this file.
+// The file with the pid of process 1 marks a machine that is up.
 TEST(Dev, SaysHowToReachTheClusterThatIsUpAlready) {
   const support::TempDir folder;
   for (const char* name : {"gpu-1", "helm"}) std::filesystem::create_directory(folder / name);
@@ -231,7 +231,7 @@ TEST(Dev, RunsEveryBenchmarkAndFailsIfOneBreaksItsPromise) {
   EXPECT_THAT(said.error_output, HasSubstr("FAILED: b_bench"));
 }
 
-// Of the version of the tree it makes a folder, and leaves none where that fails.
+// It makes a folder for the version of the tree, and leaves none if it fails.
 TEST(Dev, ReleasesTheVersionOfTheTree) {
   const Checkout checkout;
   checkout.script("manifests/packaging/assemble", "#!/bin/sh\nmkdir \"$2\" && echo \"of $1\"\n");

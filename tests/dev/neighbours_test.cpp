@@ -1,5 +1,5 @@
-// tests/neighbours: what is built into the cache, of which version, and what a failure leaves
-// there.
+// tests/neighbours: the programs in the cache and their versions, and the contents of the cache
+// after a failure.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 namespace fs = std::filesystem;
 
-// Answers as the Go that can build all of them; builds a file for each package.
+// Answers as a Go that can build all of them; builds a file for each package.
 constexpr const char* kGo = R"(#!/bin/bash
 case $1 in
   env) echo go1.99.0; exit ;;
@@ -53,7 +53,7 @@ class Neighbours : public ::testing::Test {
     return {.exit_code = -1, .output = {}, .error_output = {}};
   }
   [[nodiscard]] fs::path cache() const { return folder_.path() / "cache"; }
-  // What is in the cache, hidden files included.
+  // The files in the cache, including hidden ones.
   [[nodiscard]] std::vector<std::string> in_cache() const {
     std::vector<std::string> names;
     if (!fs::exists(cache())) return names;
@@ -88,7 +88,7 @@ TEST_F(Neighbours, AreBuiltOnce) {
   EXPECT_EQ(run({"need", "kwok"}).output, "");
 }
 
-// The programs of one version share a folder: what is added replaces nothing.
+// The programs of one version share a folder: a new program replaces nothing.
 TEST_F(Neighbours, ShareTheFolderOfTheirVersion) {
   EXPECT_EQ(run({"need", "api-server"}).exit_code, 0);
   EXPECT_EQ(run({"need", "kubelet"}).exit_code, 0);
