@@ -1,7 +1,7 @@
-// The whole flow on AWS: a line of the kernel's, gpuward-exporter, Prometheus, Alertmanager,
+// The whole flow on AWS: a line in the kernel log, gpuward-exporter, Prometheus, Alertmanager,
 // gpuward-remediator, the cordon, the drain, the end of the instance through its Auto Scaling group
-// on moto, the Node's end, the closed Remediation, and what two receivers hear of each moment; with
-// kill -9 in the middle. The cluster is the fake one: the test plays its kubelet and its cloud
+// on moto, the end of the Node, the closed Remediation, and the notifications of two receivers;
+// with kill -9 in the middle. The cluster is the fake one: the test plays its kubelet and its cloud
 // controller.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 constexpr const char* kRemediations = "/apis/gpuward.dev/v1alpha1/remediations";
 constexpr const char* kLease =
     "/apis/coordination.k8s.io/v1/namespaces/gpuward/leases/gpuward-remediator";
-// Before the sinks.
+// The part of the policy before the sinks.
 constexpr const char* kPolicy =
     "mode: full\n"
     "severities:\n"
@@ -41,7 +41,7 @@ constexpr const char* kRights =
     R"("autoscaling:DescribeAutoScalingInstances",)"
     R"("autoscaling:TerminateInstanceInAutoScalingGroup","sns:Publish"],"Resource":"*"}]})";
 
-// What events tell of, steps by their name.
+// The moments of the events; steps by their name.
 std::set<std::string> moments_of(const std::vector<Json>& events) {
   std::set<std::string> moments;
   for (const Json& event : events) {
@@ -93,7 +93,7 @@ class AwsFlow : public ::testing::Test {
                                              {"Tag.1.Value", "owned"}}});
     ASSERT_TRUE(tagged) << tagged.error().message;
   }
-  // In the boot of this machine, because the exporter is in it, and old enough to be set up.
+  // In the boot of this machine, because the exporter runs on it, and old enough to be set up.
   void put_node() {
     Json node = fakes::ready_node(kNode);
     node["spec"]["providerID"] = "aws:///us-east-1a/" + instance_;
@@ -158,7 +158,7 @@ class AwsFlow : public ::testing::Test {
     if (waited) return waited;
     return ::testing::AssertionFailure() << waited.message() << "; it says: " << status("message");
   }
-  // Not to wait for the end of a lease whose holder is dead.
+  // Avoids a wait for the end of the dead holder's lease.
   void crash() {
     if (cluster_.kube().has(kLease)) cluster_.kube().remove(kLease);
     const auto started = stack_->crash_remediator();
@@ -186,7 +186,7 @@ TEST_F(AwsFlow, LeadsFromTheKernelsLineToTheReplacedNodeThoughTheRemediatorIsKil
   EXPECT_FALSE(cluster_.kube().has(std::string(kPods) + "/work"));
   ASSERT_TRUE(comes_to([&] { return moto_->state_of(instance_) == "terminated"; },
                        "the end of the instance"));
-  // Whether the record knows of the answer already or not.
+  // The crash comes before or after the record has the answer.
   crash();
 
   ASSERT_TRUE(

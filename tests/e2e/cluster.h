@@ -1,5 +1,5 @@
-// The Kubernetes API that a Stack works against: a real kube-apiserver in the e2e test, the fake
-// one in the demo. Both hold the CRD and the nodes before the remediator starts.
+// The Kubernetes API that a Stack uses: a real kube-apiserver in the e2e test, the fake one in the
+// demo. Both have the CRD and the nodes before the remediator starts.
 #pragma once
 
 #include <filesystem>
@@ -16,9 +16,9 @@ class Cluster {
   virtual ~Cluster() = default;
 
   [[nodiscard]] virtual std::string url() const = 0;
-  [[nodiscard]] virtual std::filesystem::path kubeconfig() const = 0;  // for people
-  // Of the remediator's own account: it may do what manifests/remediator-rbac.yaml says and nothing
-  // else, where the API server checks that.
+  [[nodiscard]] virtual std::filesystem::path kubeconfig() const = 0;  // for operators
+  // For the remediator's own account: if the API server checks permissions, it has only those of
+  // manifests/remediator-rbac.yaml.
   [[nodiscard]] virtual std::filesystem::path remediator_kubeconfig() const = 0;
   // GET as an administrator; the body of a 200.
   [[nodiscard]] virtual Result<std::string> get(const std::string& path) const = 0;

@@ -1,6 +1,6 @@
-// gpuward-demo, behind `./dev demo`: the whole flow on a fake Kubernetes API, told step by step and
-// left running until Ctrl-C. Needs no root and no GPU, and touches nothing outside its temporary
-// folder.
+// gpuward-demo, behind `./dev demo`: runs the whole flow on a fake Kubernetes API, prints each
+// step, and keeps running until Ctrl-C. Needs no root and no GPU, and changes nothing outside its
+// temporary folder.
 // `--exit-after-story` ends by itself, for the tests.
 #include <cstring>
 #include <iostream>
@@ -16,11 +16,11 @@ int main(int argc, char** argv) {
     std::cerr << "usage: gpuward-demo [--exit-after-story]\n";
     return 2;
   }
-  gpuward::Signals signals;  // before any thread
+  gpuward::Signals signals;  // before any thread starts
   int exit_code = 0;
   std::stop_source over;
   {
-    // The show has a thread of its own: what it spawns lives as long as that thread.
+    // The show has its own thread: the processes that it spawns live as long as that thread.
     std::jthread show([&](const std::stop_token& stop) {
       exit_code = gpuward::e2e::run_demo(stays, stop);
       over.request_stop();

@@ -78,7 +78,7 @@ class Show {
         "/\n"
         "  Prometheus      " +
         stack_->prometheus_url() +
-        "/classic/alerts\n"  // Debian's has no other page of them
+        "/classic/alerts\n"  // Debian's has no other page of alerts
         "  Alertmanager    " +
         stack_->alertmanager_url() +
         "/api/v2/alerts\n"  // Debian's has no page
@@ -111,7 +111,7 @@ class Show {
     }
   }
 
-  // Whether every part ended well.
+  // Returns whether every part ended without an error.
   [[nodiscard]] bool end() {
     if (!stack_) return true;
     const auto begin = clock_.steady();

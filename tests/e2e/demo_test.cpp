@@ -1,4 +1,4 @@
-// `./dev demo` as people see it: the story, and an end that leaves nothing behind.
+// `./dev demo` as users see it: the story, and an end that leaves nothing behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST(Demo, TellsHowAFaultBecomesACordonAndLeaves) {
   EXPECT_THAT(run->output, ContainsRegex("From the line to the cordoned node: [0-9.]+ s"));
 }
 
-// Each address that it names to look at.
+// The addresses that the output names.
 std::vector<std::string> addresses_in(const std::string& output) {
   const std::regex address("https?://[^ \\n]+");
   return {std::sregex_token_iterator(output.begin(), output.end(), address), {}};

@@ -1,5 +1,5 @@
-// The whole flow with every part real: kernel log, gpuward-exporter, Prometheus, two Alertmanagers,
-// gpuward-remediator with its own RBAC, kube-apiserver. One Stack for all tests; each looks at
+// The whole flow with only real parts: kernel log, gpuward-exporter, Prometheus, two Alertmanagers,
+// gpuward-remediator with its own RBAC, kube-apiserver. All tests share one Stack; each checks
 // another node.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ using ::testing::Not;
 using ::testing::Pair;
 using ::testing::StartsWith;
 
-// Debian's Prometheus and Alertmanagers, or in a second entry of ctest newer ones.
+// Debian's Prometheus and Alertmanagers, or newer ones in a second entry of ctest.
 std::string neighbours() {
   const char* const given = std::getenv("GPUWARD_NEIGHBOURS");
   return given == nullptr ? support::kDebians : given;
@@ -66,7 +66,7 @@ class Flow : public ::testing::Test {
     if (HasFailure() && scene_) std::cout << scene_->stack().logs();
   }
 
-  // Waits until the Remediation of the broken node says that all is done.
+  // Waits until the Remediation of the broken node is done.
   static RemediationView settled_remediation() {
     EXPECT_TRUE(wait_until(
         [] {
@@ -110,7 +110,7 @@ TEST_F(Flow, KeepsWhatOthersHavePutOnTheNode) {
   const auto node = scene_->watch().node(kBroken);
   ASSERT_TRUE(node);
   for (const std::string& key : scene_->before(kBroken).other_taints) {
-    // The scheduler's own mark of a cordon comes and goes with it.
+    // The scheduler's own taint appears and disappears with the cordon.
     EXPECT_THAT(node->other_taints, Contains(key));
   }
   EXPECT_THAT(node->annotation, HasSubstr(settled_remediation().name));
@@ -122,7 +122,7 @@ TEST_F(Flow, ShowsMetricAndAlertOfTheFault) {
   EXPECT_TRUE(watch.exporter_serves(kBroken, "gpuward_node_severity 3"));
   EXPECT_EQ(watch.alert_state("GpuNodeNeedsReboot", kBroken), "firing");
   EXPECT_EQ(watch.alert_state("GpuNodeNeedsIsolation", kBroken), "");
-  // increase() sees the first event, because the counter was there at 0.
+  // increase() counts the first event, because the counter was there at 0.
   EXPECT_TRUE(wait_until(
       [&] {
         return watch.query("increase(gpuward_xid_errors_total{xid=\"79\",node=\"" +
@@ -149,7 +149,7 @@ TEST_F(Flow, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
             << intervals->wait.count() << " + group_wait " << intervals->group_wait.count() << " = "
             << intervals->sum().count() << " ms\n";
   // The rest is gpuward's own work: reading, judging, recording, patching. It takes less than one
-  // interval of gpuward's polls, which bring an alert too. `./dev bench` measures it.
+  // interval of gpuward's polls, which deliver an alert too. `./dev bench` measures it.
   const auto limit = intervals->sum() + seconds(10);
   bool is_first = true;
   const auto cordon = [&] {
@@ -197,7 +197,7 @@ TEST_F(Flow, WritesAnAuditLineForWhatItDid) {
 
 bool has_delivered(const std::string& alertmanager_url) {
   const std::string page = support::http_get(alertmanager_url + "/metrics").body;
-  // A newer one says why and for whom too.
+  // A newer Alertmanager adds the reason and the receiver.
   const auto counts = [&](const std::string& metric, const std::string& number) {
     return std::regex_search(
         page, std::regex("\n" + metric + "[{]integration=\"webhook\"[^}\n]*[}] " + number + "\n"));
@@ -230,7 +230,7 @@ std::string repeated_notification(const std::string& alertmanager_url) {
 
 TEST_F(Flow, ChangesNothingForARepeatOrForASecondAlertmanager) {
   const Stack& stack = scene_->stack();
-  // Both have delivered before the versions are taken.
+  // Both have delivered before the test reads the versions.
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(
         wait_until([&] { return has_delivered(stack.alertmanager_url(i)); },
@@ -262,7 +262,7 @@ TEST_F(Flow, ChangesNothingWhenTheRemediatorIsRestarted) {
   const double first_start = started_at();
   const auto restarted = scene_->stack().restart_remediator();
   ASSERT_TRUE(restarted) << restarted.error().message;
-  // It was ready before it was scraped: it has read what there is and looked at each node.
+  // It was ready before the scrape: it has read the cluster and reconciled each node.
   EXPECT_TRUE(wait_until([&] { return started_at() > first_start && first_start > 0; },
                          "Prometheus has scraped the restarted remediator"));
   EXPECT_EQ(settled_remediation().resource_version, before.resource_version);
@@ -272,7 +272,7 @@ TEST_F(Flow, ChangesNothingWhenTheRemediatorIsRestarted) {
 TEST_F(Flow, CountsNothingTwiceWhenTheExporterIsRestarted) {
   const auto restarted = scene_->stack().restart_exporter(kBroken);
   ASSERT_TRUE(restarted) << restarted.error().message;
-  // A later line has been read, so whatever would be read again has been by then.
+  // A later line has been read, so any repeated line would have been read too.
   ASSERT_TRUE(scene_->write(kBroken, kApplicationFault));
   EXPECT_TRUE(
       wait_until([] { return scene_->watch().exporter_serves(kBroken, kApplicationFaultMetric); },
@@ -283,7 +283,8 @@ TEST_F(Flow, CountsNothingTwiceWhenTheExporterIsRestarted) {
 
 TEST_F(Flow, CordonsNothingForAnApplicationsXid) {
   EXPECT_TRUE(scene_->watch().exporter_serves(kHarmless, "gpuward_node_severity 1"));
-  // It goes as far as a monitor can: alert and record. Only then is "not cordoned" worth something.
+  // It gets as far as a monitor can: alert and record. Only then does "not cordoned" prove
+  // something.
   EXPECT_TRUE(wait_until(
       [] {
         const auto all = scene_->watch().remediations_of(kHarmless);
@@ -300,7 +301,7 @@ TEST_F(Flow, CordonsNothingForAnApplicationsXid) {
 }
 
 TEST_F(Flow, NeverTakesADeadExporterForABrokenNode) {
-  // It fires for people after a quarter of an hour, which nobody waits for here.
+  // It fires for operators after a quarter of an hour; the test does not wait for that.
   EXPECT_TRUE(wait_until(
       [] { return scene_->watch().alert_state("GpuExporterDown", kSilent) == "pending"; },
       "GpuExporterDown is pending"));

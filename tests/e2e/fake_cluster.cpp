@@ -23,7 +23,7 @@ Status FakeCluster::start() {
   if (auto status = create(kDefinitions, "crd.yaml"); !status) return status;
   server_->kube().create("/api/v1/namespaces", {{"metadata", {{"name", "gpuward"}}}});
   if (auto status = create(kConfigMaps, "remediator-switch.yaml"); !status) return status;
-  // As the chart's: `gpuwardctl status` reads the budget limits there.
+  // The same name as the chart's: `gpuwardctl status` reads the budget limits there.
   server_->kube().create(kConfigMaps, {{"metadata", {{"name", "gpuward-remediator"}}},
                                        {"data", {{"policy.yaml", "mode: cordon\n"}}}});
   return write_file_atomically(kubeconfig_, support::kubeconfig_text(url(), {}, "demo"), 0600);
@@ -38,7 +38,7 @@ Result<std::string> FakeCluster::get(const std::string& path) const {
 
 Status FakeCluster::add_gpu_node(const std::string& name) {
   Json node = fakes::ready_node(name);
-  // Of this machine, because its exporter is there.
+  // This machine's boot, because its exporter runs here.
   const auto boot = read_file("/proc/sys/kernel/random/boot_id");
   if (!boot) return std::unexpected(boot.error());
   node["status"]["nodeInfo"]["bootID"] = std::string(trim(*boot));

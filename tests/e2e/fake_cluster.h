@@ -1,5 +1,5 @@
-// The fake API server as a Cluster. Used by the demo and by the e2e test of what happens to a node
-// on AWS, which plays kubelet and cloud controller through kube().
+// The fake API server as a Cluster. Used by the demo and by the e2e test of a node on AWS, which
+// plays kubelet and cloud controller through kube().
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,8 @@ class FakeCluster final : public Cluster {
 
   [[nodiscard]] std::string url() const override { return server_->url(); }
   [[nodiscard]] std::filesystem::path kubeconfig() const override { return kubeconfig_; }
-  // The fake lets everybody in: what the remediator may do is checked against a real API server.
+  // The fake accepts every user; other tests check the remediator's permissions on a real API
+  // server.
   [[nodiscard]] std::filesystem::path remediator_kubeconfig() const override { return kubeconfig_; }
   [[nodiscard]] Result<std::string> get(const std::string& path) const override;
   [[nodiscard]] Status add_gpu_node(const std::string& name) override;

@@ -1,6 +1,6 @@
 // Targets that claim to speak for another node: a real Prometheus with the shipped configuration
-// and rules must blame the node of the exporter's target and nobody else, or one compromised node
-// or pod could have any node cordoned.
+// and rules must blame only the node of the exporter's target. Otherwise one compromised node or
+// pod could have any node cordoned.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 using support::wait_until;
 
-// What a forger serves about gpu-victim.
+// The page of a forger about gpu-victim.
 constexpr const char* kForgedPage =
     "gpuward_node_severity{node=\"gpu-victim\"} 4\n"
     "gpuward_finding{node=\"gpu-victim\",check=\"xid\",code=\"79\",pci_bus_id=\"0000:4e:00\","
@@ -53,10 +53,10 @@ class Forger {
 
  private:
   std::atomic<bool> forges_ = false;
-  std::unique_ptr<http::Server> server_;  // ends before what its handler reads
+  std::unique_ptr<http::Server> server_;  // declared after the members that its handler reads
 };
 
-// With one forger as the exporter of gpu-attacker and one as a target of another job.
+// One forger is the exporter of gpu-attacker, and one is a target of another job.
 class PrometheusAmongForgers {
  public:
   explicit PrometheusAmongForgers(const std::string& program) : port_(support::free_port()) {
@@ -114,7 +114,7 @@ TEST_P(ForgedPages, CanAccuseNoNodeButThatOfItsOwnTarget) {
   ASSERT_TRUE(wait_until([&] { return prometheus.has_series("gpuward-remediator"); },
                          "the page of the bystander is in Prometheus"))
       << prometheus.log();
-  // The output of the exporter is judged later, hence together with what the bystander says.
+  // The test judges the exporter's output later, together with the bystander's.
   prometheus.exporter.begin();
   ASSERT_TRUE(
       wait_until([&] { return prometheus.of_orders("node").contains("gpu-attacker"); }, "an alert"))

@@ -22,7 +22,7 @@ std::unexpected<Error> system_error(const std::string& attempted) {
   return fail(ErrorKind::kUnavailable, attempted + ": " + std::strerror(errno));
 }
 
-// The sequence number of the newest record; nullopt where the ring is empty.
+// The sequence number of the newest record; nullopt if the ring is empty.
 Result<std::optional<std::uint64_t>> newest_record(const std::filesystem::path& path) {
   const int device = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (device < 0) return system_error("opening " + path.string());
@@ -30,7 +30,8 @@ Result<std::optional<std::uint64_t>> newest_record(const std::filesystem::path& 
   std::array<char, 8192> record{};
   for (;;) {
     const ssize_t bytes = ::read(device, record.data(), record.size());
-    if (bytes < 0 && (errno == EPIPE || errno == EINTR)) continue;  // overwritten meanwhile: go on
+    if (bytes < 0 && (errno == EPIPE || errno == EINTR))
+      continue;  // overwritten meanwhile: continue
     if (bytes <= 0) break;
     const std::string_view text(record.data(), static_cast<std::size_t>(bytes));
     if (const auto parsed = exporter::parse_kmsg_record(text)) newest = parsed->sequence;
@@ -53,7 +54,8 @@ Result<KernelLog> KernelLog::device_or_fifo(const std::filesystem::path& fallbac
 
 Result<KernelLog> KernelLog::fifo(const std::filesystem::path& path) {
   if (::mkfifo(path.c_str(), 0600) != 0) return system_error("making the FIFO " + path.string());
-  // Open for both, so that what is written waits for its reader, however often that one restarts.
+  // Open for reading and writing, so that written lines wait for the reader, however often it
+  // restarts.
   const int descriptor = ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return system_error("opening the FIFO " + path.string());
   return KernelLog(Kind::kFifo, path, descriptor);

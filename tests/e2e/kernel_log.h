@@ -1,5 +1,5 @@
-// Where the e2e test and the demo write a GPU's last words: the machine's own kernel log, or a FIFO
-// that the exporter follows in its place.
+// The kernel log into which the e2e test and the demo write a GPU's fault: the machine's own, or a
+// FIFO that the exporter follows instead.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace gpuward::e2e {
 
 class KernelLog {
  public:
-  // `device` where this process may read and write it and no other run does, which would read each
-  // other's faults; else a FIFO named `fallback`.
+  // Returns `device` if this process may read and write it and no other run does (each would read
+  // the other's faults); otherwise a FIFO named `fallback`.
   [[nodiscard]] static Result<KernelLog> device_or_fifo(
       const std::filesystem::path& fallback, const std::filesystem::path& device = "/dev/kmsg");
   [[nodiscard]] static Result<KernelLog> fifo(const std::filesystem::path& path);
@@ -36,8 +36,8 @@ class KernelLog {
   int descriptor_ = -1;
 };
 
-// The state that an exporter has saved which has read `device` to its present end: lines of earlier
-// runs are then history, as on a node where the exporter has been running all along.
+// The saved state of an exporter that has read `device` to its present end: lines of earlier runs
+// are then old, as on a node where the exporter has run all the time.
 [[nodiscard]] Status remember_end_of(const std::filesystem::path& device,
                                      const std::filesystem::path& state_folder);
 

@@ -10,7 +10,7 @@
 namespace gpuward::e2e {
 namespace {
 
-// A FIFO, and what is written comes out of it.
+// Expects a FIFO from which the written line can be read.
 void expect_fifo(const Result<KernelLog>& log, const std::filesystem::path& path) {
   ASSERT_TRUE(log) << log.error().message;
   EXPECT_FALSE(log->is_device());
@@ -39,7 +39,7 @@ TEST(KernelLog, IsAFifoIfTheDeviceIsThereButCannotBeWritten) {
   expect_fifo(KernelLog::device_or_fifo(folder / "fifo", folder / "device"), folder / "fifo");
 }
 
-// Two runs at once would each read the faults of the other and count them.
+// Two runs at once would each read and count the other's faults.
 TEST(KernelLog, IsAFifoWhileAnotherRunWritesTheDevice) {
   const support::TempDir folder;
   const auto device = folder / "device";

@@ -13,8 +13,8 @@ constexpr std::int64_t kAnyNumber = std::int64_t{1} << 62;
 
 Json object_of(const YamlMap& map);
 
-// A reader leaves its variable alone where the value is of another type: two readings that agree
-// were read.
+// A reader does not change its variable if the value has another type: if two readings agree, the
+// value was read.
 Json scalar_of(const YamlMap& parent, const std::string& key, const YamlMap& value) {
   bool yes = true;
   bool no = false;

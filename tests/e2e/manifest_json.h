@@ -1,6 +1,6 @@
-// A manifest as the JSON that an API server takes, so that the demo needs no kubectl. For one
-// document of mappings, lists of mappings, lists of words, and scalars: what our own manifests are
-// made of.
+// Converts a manifest to the JSON that an API server accepts, so that the demo needs no kubectl.
+// For one document of mappings, lists of mappings, lists of words, and scalars: gpuward's own
+// manifests contain no others.
 #pragma once
 
 #include <filesystem>

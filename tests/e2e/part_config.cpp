@@ -90,7 +90,7 @@ Result<ConfiguredIntervals> configured_intervals() {
       if (name == "GpuNodeNeedsReboot") read_duration(rule, "for", out.wait);
     }
   }
-  // The first route is that of the levels which take a node out of service.
+  // The first route is the one of the severities that take a node out of service.
   const auto routes = alertmanager->root().map("route").maps("routes");
   if (routes.empty()) return fail(ErrorKind::kInvalid, "alertmanager.yaml has no routes");
   read_duration(routes.front(), "group_wait", out.group_wait);

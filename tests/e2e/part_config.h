@@ -1,6 +1,6 @@
-// What Prometheus and Alertmanager of a Stack run on: the shipped files in alerts/ with nothing
-// changed but addresses and one path. A text that is no longer where it was is an error, so that
-// the test cannot drift away from what is shipped.
+// The configuration of Prometheus and Alertmanager in a Stack: the shipped files in alerts/, in
+// which only addresses and one path are changed. If a text to change is missing, that is an error,
+// so that the test cannot drift away from the shipped files.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ struct PrometheusTargets {
 [[nodiscard]] Result<std::string> alertmanager_config(const std::string& webhook_url,
                                                       const std::filesystem::path& token_file);
 
-// What the configuration allows a fault of severity reboot to take from the metric to the
+// The time that the configuration allows for a fault of severity reboot, from the metric to the
 // notification.
 struct ConfiguredIntervals {
   std::chrono::milliseconds scrape{0}, evaluation{0}, wait{0}, group_wait{0};

@@ -16,7 +16,7 @@ class Follower {
   Follower(const OnStep& on_step, std::stop_token stop)
       : on_step_(on_step), stop_(std::move(stop)), start_(std::chrono::steady_clock::now()) {}
 
-  // When `seen` became true; kTimeout with `what` where it did not.
+  // Returns when `seen` became true; kTimeout with `what` if it did not.
   template <typename Seen>
   [[nodiscard]] Result<milliseconds> wait(Step step, const char* what, const Seen& seen) const {
     const auto is_over = [&] { return stop_.stop_requested() || seen(); };

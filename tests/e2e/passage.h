@@ -1,5 +1,5 @@
-// One fault on its way from the kernel log to the cordoned node, with the time of each step. Used
-// by the e2e test, which judges it, and by the demo, which tells it.
+// The path of one fault from the kernel log to the cordoned node, with the time of each step. The
+// e2e test checks it, and the demo prints it.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,8 @@ struct Passage {
 
 using OnStep = std::function<void(Step, std::chrono::milliseconds since_line)>;
 
-// Writes the line of a GPU that fell off the bus (Xid 79) into the kernel log of `node` and returns
-// once the node is tainted and cordoned. kTimeout names the step that did not come.
+// Writes the line of a GPU that fell off the bus (Xid 79) into the kernel log of `node`. Returns
+// once the node is tainted and cordoned. kTimeout names the step that did not happen.
 [[nodiscard]] Result<Passage> follow_fault(const Stack& stack, const Cluster& cluster,
                                            const StackNode& node, const OnStep& on_step = {});
 

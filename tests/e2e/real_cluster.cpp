@@ -63,7 +63,7 @@ class RealCluster final : public Cluster {
 }  // namespace
 
 Result<std::unique_ptr<Cluster>> start_real_cluster() {
-  // As the API server sees a pod that runs under the service account which the manifest binds.
+  // The user that the API server sees for a pod with the service account that the manifest binds.
   support::TokenUser remediator{kRemediatorToken,
                                 "system:serviceaccount:gpuward:gpuward-remediator",
                                 {"system:serviceaccounts", "system:serviceaccounts:gpuward"}};

@@ -1,6 +1,6 @@
-// The shipped rules and the remediator's reports on a central Prometheus that scrapes nobody: the
-// one beside the nodes sends to it by remote write. What is sent late is not lost, and what is not
-// sent any more is not taken for health.
+// The shipped rules and the remediator's reports on a central Prometheus that scrapes nothing: the
+// Prometheus beside the nodes sends to it by remote write. Late samples are not lost, and missing
+// samples do not count as health.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ using remediator::HealthReport;
 using std::chrono::seconds;
 using support::wait_until;
 
-// Each scrape counts one Xid more.
+// A node whose Xid counter rises with each scrape.
 class SickNode {
  public:
   SickNode() {
@@ -54,7 +54,7 @@ class SickNode {
            std::to_string(xids) + "\n";
   }
   std::atomic<int> scrapes_{0};
-  std::unique_ptr<http::Server> server_;  // the last: it ends first
+  std::unique_ptr<http::Server> server_;  // the last member: it ends first
 };
 
 class Prometheus {
@@ -73,7 +73,7 @@ class Prometheus {
     ASSERT_TRUE(process) << process.error().message;
     process_ = *std::move(process);
   }
-  // As it ends for a restart.
+  // Ends it as for a restart.
   void stop() {
     EXPECT_EQ(process_->stop(), 0);
     process_.reset();
@@ -83,13 +83,13 @@ class Prometheus {
     const auto answer = support::http_get(url() + "/api/v1/" + what);
     return member_at(parse_json(answer.body).value_or(Json()), "data");
   }
-  // All samples of the counter of Xids that were taken until then.
+  // All samples of the Xid counter that arrived until then.
   [[nodiscard]] Json samples_until(const std::string& time) const {
     const Json result =
         member_at(data("query?query=gpuward_xid_errors_total[10m]&time=" + time), "result");
     return result.empty() ? Json() : result[0]["values"];
   }
-  // The nodes that are to be restarted.
+  // The nodes whose alerts request a restart.
   [[nodiscard]] std::string nodes_to_restart() const {
     const Json answer = data("alerts");
     std::string nodes;
@@ -112,7 +112,7 @@ class Prometheus {
 
 std::string now_as_text() { return std::to_string(std::time(nullptr)); }
 
-// By the version of the one that sends; the other has the other version.
+// By the version of the sender; the receiver has the other version.
 class RemoteWrite : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -157,7 +157,7 @@ class RemoteWrite : public ::testing::TestWithParam<const char*> {
 GPUWARD_ON_DEBIANS_AND_NEWER(RemoteWrite);
 
 TEST_P(RemoteWrite, FillsGapsAfterAnOutageAndIsNotTakenForHealthOnceItEnds) {
-  // After a scrape that took longer than a second there is no report.
+  // There is no report after a scrape that took longer than a second.
   auto before = report();
   expect("a report", [&] { return (before = report()).has_value(); });
   EXPECT_EQ(before->severity, Severity::kReboot);

@@ -1,5 +1,4 @@
-// The machine that the e2e test and the demo pretend to have: eight GPUs, one at the address of the
-// fault.
+// The simulated machine of the e2e test and the demo: eight GPUs, one at the address of the fault.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +8,15 @@ namespace gpuward::e2e {
 
 inline constexpr const char* kFallenOffTheBus =
     "NVRM: Xid (PCI:0000:4e:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.";
-// What the exporter serves once it has read that line, once.
+// The exporter's metric after it has read that line one time.
 inline constexpr const char* kFallenOffTheBusMetric =
     "gpuward_xid_errors_total{gpu=\"3\",uuid=\"GPU-00000000-0000-0000-0000-000000000003\","
     "pci_bus_id=\"0000:4e:00\",xid=\"79\"} 1";
-// A GPU that cannot be repaired, for the driver and for whoever reads its row remapper.
+// A GPU that cannot be repaired: the driver reports it, and so does its row remapper.
 inline constexpr const char* kRowRemapperFailed =
     "NVRM: Xid (PCI:0000:4e:00): 64, pid='<unknown>', name=<unknown>, Row Remapper: failed to "
     "write to the infoROM";
-// An application's own fault: a monitor, never more.
+// A program's own fault: severity monitor, never more.
 inline constexpr const char* kApplicationFault =
     "NVRM: Xid (PCI:0000:4e:00): 13, pid=4711, name=python3, Graphics Exception: ESR "
     "0x505730=0x101";
@@ -25,8 +24,8 @@ inline constexpr const char* kApplicationFaultMetric =
     "gpuward_xid_errors_total{gpu=\"3\",uuid=\"GPU-00000000-0000-0000-0000-000000000003\","
     "pci_bus_id=\"0000:4e:00\",xid=\"13\"} 1";
 
-// `of_the_fourth`: what stands beside its address, as ", row_remap_failure: true". Each of up to
-// ten `machine`s has serial numbers of its own; the UUIDs are those of the metrics above.
+// `of_the_fourth`: text after the address of the fourth GPU, as ", row_remap_failure: true". Each
+// of up to ten `machine`s has its own serial numbers; the UUIDs are those of the metrics above.
 [[nodiscard]] inline std::string eight_gpus_yaml(const std::string& of_the_fourth = "",
                                                  std::size_t machine = 0) {
   const char* const buses[] = {"19", "3b", "4c", "4e", "9b", "bb", "cb", "db"};

@@ -74,7 +74,7 @@ Status Scene::start_stack(const std::string& neighbours) {
   return {};
 }
 
-// The slow things first, so that they ripen while the fast one is followed.
+// Starts the slow events first, so that they progress while the test follows the fast one.
 Status Scene::let_it_happen() {
   if (auto status = logs_.at(kHarmless).write(kApplicationFault); !status) return status;
   if (auto status = stack_->stop_exporter(kSilent); !status) return status;

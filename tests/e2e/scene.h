@@ -1,5 +1,5 @@
-// What the e2e test looks at: a Stack against a real control plane with three nodes, each with a
-// fate of its own, and one fault that has gone all the way.
+// The setup of the e2e test: a Stack with a real control plane and three nodes with different
+// faults, one of which has passed the whole flow.
 #pragma once
 
 #include <map>
@@ -19,27 +19,27 @@
 namespace gpuward::e2e {
 
 inline constexpr const char* kBroken = "gpu-broken";      // its GPU falls off the bus
-inline constexpr const char* kHarmless = "gpu-harmless";  // an application of its own fails
+inline constexpr const char* kHarmless = "gpu-harmless";  // a program on it fails
 inline constexpr const char* kSilent = "gpu-silent";      // its exporter dies
 
 class Scene {
  public:
-  // Why it cannot be set on this machine; empty where it can. `neighbours`: whose Prometheus and
-  // Alertmanagers.
+  // Why it cannot be set up on this machine; empty if it can. `neighbours`: the versions of
+  // Prometheus and Alertmanager.
   [[nodiscard]] static std::string why_impossible(const std::string& neighbours);
-  // Returns once the broken node is cordoned; what befell the other two still ripens then.
+  // Returns once the broken node is cordoned; the events of the other two still continue then.
   [[nodiscard]] static Result<std::unique_ptr<Scene>> set(const std::string& neighbours);
 
-  // What kubectl prints, to either stream.
+  // The output of kubectl, from both streams.
   [[nodiscard]] std::string kubectl(std::vector<std::string> arguments) const;
   [[nodiscard]] Watch watch() const { return {*stack_, *cluster_}; }
   [[nodiscard]] Stack& stack() { return *stack_; }
-  // One more line in the kernel log of a node.
+  // Writes one more line into the kernel log of a node.
   [[nodiscard]] Status write(const std::string& node, std::string_view line) const {
     return logs_.at(node).write(line);
   }
   [[nodiscard]] const Passage& passage() const { return passage_; }
-  // A node before anything happened to it.
+  // The state of a node before any fault.
   [[nodiscard]] const NodeView& before(const std::string& node) const { return before_.at(node); }
   [[nodiscard]] std::string node_version(const std::string& node) const;
 
@@ -50,7 +50,7 @@ class Scene {
   [[nodiscard]] Status start_stack(const std::string& neighbours);
   [[nodiscard]] Status let_it_happen();
 
-  // Ended in reverse order.
+  // Members end in reverse order.
   support::TempDir folder_;
   std::map<std::string, KernelLog> logs_;
   std::unique_ptr<Cluster> cluster_;

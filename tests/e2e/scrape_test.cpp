@@ -1,6 +1,6 @@
-// What Prometheus asks for when it scrapes, what the exporter answers, and what Prometheus makes of
-// it: names and types as they are served, no series that nobody serves, whatever the version, its
-// flags and its schemes of names. A recorder stands between the two.
+// Prometheus' request for a scrape, the exporter's answer, and the resulting series: names and
+// types as served, and no series that the exporter does not serve, for each version, its flags and
+// its naming schemes. A recorder runs between the two.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,9 +32,9 @@ constexpr const char* kText = "text/plain; version=0.0.4; charset=utf-8";
 struct Scraper {
   const char* name;
   const char* which;
-  const char* flag;    // beside the usual ones
+  const char* flag;    // in addition to the usual flags
   const char* global;  // keys of the section
-  const char* asks;    // what stands in Accept
+  const char* asks;    // the value of Accept
 };
 
 void PrintTo(const Scraper& scraper, std::ostream* out) { *out << scraper.name; }
@@ -53,7 +53,7 @@ constexpr Scraper kScrapers[] = {
      ", scrape_protocols: [OpenMetricsText1.0.0]", "application/openmetrics-text;version=1.0.0"},
 };
 
-// Passes each scrape on to the exporter, as it was asked.
+// Passes each scrape on to the exporter unchanged.
 class Recorder {
  public:
   explicit Recorder(std::string exporter) : exporter_(std::move(exporter)) {
@@ -97,10 +97,10 @@ class Recorder {
   const std::string exporter_;
   mutable std::mutex mutex_;
   std::string accept_, content_type_;     // of the last scrape; guarded by mutex_
-  std::unique_ptr<http::Server> server_;  // the last: it ends first
+  std::unique_ptr<http::Server> server_;  // the last member: it ends first
 };
 
-// An exporter with findings, on a machine of its own making.
+// An exporter with findings, on a made-up machine.
 class Page {
  public:
   Page() {
@@ -124,7 +124,7 @@ class Page {
     return "http://127.0.0.1:" + std::to_string(support::serving_port(process_->error_output())) +
            "/metrics";
   }
-  // Each family's name and type.
+  // The name and type of each family.
   [[nodiscard]] std::map<std::string, std::string> types() const {
     std::map<std::string, std::string> found;
     std::istringstream lines(text());
@@ -136,7 +136,7 @@ class Page {
     }
     return found;
   }
-  // Of all samples.
+  // The names of all samples.
   [[nodiscard]] std::set<std::string> names() const {
     std::set<std::string> found;
     std::istringstream lines(text());
@@ -171,13 +171,13 @@ class PrometheusThatScrapes {
     if (!process) throw std::runtime_error(process.error().message);
     process_ = *std::move(process);
   }
-  // What /api/v1/... answers with.
+  // The data in the answer of /api/v1/...
   [[nodiscard]] Json data(const std::string& what) const {
     const auto answer =
         support::http_get("http://127.0.0.1:" + std::to_string(port_) + "/api/v1/" + what);
     return member_at(parse_json(answer.body).value_or(Json()), "data");
   }
-  // The value of an instant query of one result; empty where there is none.
+  // The value of an instant query with one result; empty if there is none.
   [[nodiscard]] std::string value(const std::string& query) const {
     const Json result = member_at(data("query?query=" + query), "result");
     return result.empty() ? "" : result[0]["value"][1].get<std::string>();
@@ -190,12 +190,12 @@ class PrometheusThatScrapes {
   std::unique_ptr<support::Process> process_;
 };
 
-// Prometheus's own of each scrape.
+// Series that Prometheus adds to each scrape.
 bool is_of_the_scrape(const std::string& name) {
   return name == "up" || name.starts_with("scrape_");
 }
 
-// One exporter, and all of them at once: each takes seconds before its first scrape.
+// One exporter for all scrapers at once: each takes seconds before its first scrape.
 class Scrapes : public ::testing::TestWithParam<Scraper> {
  protected:
   struct Pair {
@@ -231,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(Each, Scrapes, ::testing::ValuesIn(kScrapers),
 
 TEST_P(Scrapes, AreAnsweredInThePlainTextThatEachPrometheusTakesAsItIs) {
   const auto& [recorder, prometheus] = *pairs.at(GetParam().name);
-  // On a busy machine a scrape can exceed its time-out.
+  // A scrape can exceed its time-out on a busy machine.
   ASSERT_TRUE(wait_until(
       [&] { return prometheus.value("sum_over_time(up[1m])%3Ebool%201") == "1"; }, "two scrapes"))
       << prometheus.log();
@@ -249,7 +249,8 @@ TEST_P(Scrapes, AreAnsweredInThePlainTextThatEachPrometheusTakesAsItIs) {
   const Json metadata = prometheus.data("metadata");
   for (const auto& [name, all] : metadata.items()) types[name] = string_at(all[0], "type");
   EXPECT_EQ(types, page->types());
-  // No zero is put before the first value of a counter: nobody says when it was created.
+  // Prometheus puts no zero before the first value of a counter, because no creation time is
+  // served.
   EXPECT_EQ(prometheus.value("min_over_time(gpuward_xid_errors_total%7Bxid=%2279%22%7D[1m])"), "1");
 }
 

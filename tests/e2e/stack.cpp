@@ -17,7 +17,7 @@
 namespace gpuward::e2e {
 namespace {
 
-// free_port() reserves a port among tests only: another program may take it before ours does.
+// free_port() reserves a port among tests only: another program may take it first.
 constexpr int kTries = 3;
 
 std::filesystem::path program(const char* name) {

@@ -1,6 +1,6 @@
 // The whole flow on loopback, each part a real program: gpuward-exporter for each node, Prometheus,
-// Alertmanager, gpuward-remediator, in mode cordon where no policy says more. Used by the e2e test
-// and by the demo, which differ in the cluster, the kernel logs and in what they watch.
+// Alertmanager, gpuward-remediator, in mode cordon unless the policy says otherwise. Used by the
+// e2e test and by the demo, which use other clusters, kernel logs and checks.
 #pragma once
 
 #include <chrono>
@@ -23,10 +23,10 @@ namespace gpuward::e2e {
 struct StackNode {
   std::string name;
   const KernelLog* log = nullptr;  // outlives the Stack
-  // Of its exporter, in place of the simulated GPUs.
+  // Its exporter's flags, instead of the simulated GPUs.
   std::vector<std::string> flags = {};
   std::map<std::string, std::string> environment = {};
-  // With it the exporter says on its Node what it has found, and does not taint it.
+  // With a kubeconfig the exporter writes its findings on its Node, without a taint.
   std::filesystem::path kubeconfig = {};
 };
 
@@ -35,13 +35,14 @@ struct StackOptions {
   std::filesystem::path folder;
   std::vector<StackNode> nodes;
   std::string policy = {};  // the remediator's; empty: none, in mode cordon
-  std::map<std::string, std::string> environment = {};  // the remediator's, beside ours
-  std::string neighbours = support::kDebians;           // whose Prometheus and Alertmanager
-  int alertmanagers = 1;      // more: each tells the remediator of each alert
-  std::stop_token stop = {};  // ends waiting with kCancelled
+  std::map<std::string, std::string> environment =
+      {};                                      // the remediator's, in addition to the Stack's own
+  std::string neighbours = support::kDebians;  // the versions of Prometheus and Alertmanager
+  int alertmanagers = 1;                       // if more, each sends each alert to the remediator
+  std::stop_token stop = {};                   // ends waiting with kCancelled
 };
 
-// Why a Stack cannot run on this machine; empty where it can.
+// Why a Stack cannot run on this machine; empty if it can.
 [[nodiscard]] std::string why_no_stack(const std::string& neighbours = support::kDebians);
 
 class Stack {
@@ -64,7 +65,7 @@ class Stack {
   [[nodiscard]] const std::stop_token& stop_token() const { return options_.stop; }
   [[nodiscard]] std::filesystem::path audit_file() const { return options_.folder / "audit.jsonl"; }
 
-  // What the GPUs of that node say of themselves; read again when it is changed.
+  // The GPUs that the node simulates; its exporter reads the file again when it changes.
   [[nodiscard]] std::filesystem::path scenario_file(const std::string& node) const {
     return options_.folder / ("gpus-of-" + node + ".yaml");
   }
@@ -72,9 +73,9 @@ class Stack {
   [[nodiscard]] Status stop_exporter(const std::string& node);
   [[nodiscard]] Status restart_exporter(const std::string& node);
   [[nodiscard]] Status restart_remediator();
-  // kill -9, and another one in its place.
+  // Kills it with kill -9 and starts another one.
   [[nodiscard]] Status crash_remediator();
-  // Ends every part, the remediator first, so that it does not act on the end of another. Names of
+  // Ends every part, the remediator first, so that it does not act on the end of another. Returns
   // the parts that did not end within support::kTimeToStop, or not with exit code 0.
   std::vector<std::string> stop();
   // The end of every part's log, for the message of a failed test.

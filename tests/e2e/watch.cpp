@@ -23,7 +23,7 @@ std::string percent_encoded(const std::string& text) {
   return out;
 }
 
-// Null where there is no answer or none that is JSON.
+// Null if there is no answer or it is not JSON.
 Json json_of(const std::string& body) { return parse_json(body).value_or(Json()); }
 Json json_from(const std::string& url) { return json_of(support::http_get(url).body); }
 

@@ -1,6 +1,6 @@
-// What can be seen of a fault on its way, asked of each part by its own interface. Every question
-// is one or two requests; a part that does not answer gives the empty answer, since the caller asks
-// again.
+// The visible states of a fault on its path, read from the interface of each part. Every method
+// sends one or two requests. If a part does not answer, the result is empty, since the caller
+// polls.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class Stack;
 struct NodeView {
   std::string resource_version;
   bool cordoned = false;
-  std::string taint;  // gpuward.dev/remediation as `value:effect`, empty where there is none
+  std::string taint;  // gpuward.dev/remediation as `value:effect`, empty if there is none
   std::string annotation;
   std::vector<std::string> other_taints;  // keys
 };
@@ -27,17 +27,17 @@ struct RemediationView {
   std::string name, resource_version, severity, phase;
 };
 
-// Made anew for each look; the Stack and the cluster outlive it.
+// Made for each poll; the Stack and the cluster outlive it.
 class Watch {
  public:
   Watch(const Stack& stack, const Cluster& cluster) : stack_(stack), cluster_(cluster) {}
 
   // Whether the exporter's page has this line.
   [[nodiscard]] bool exporter_serves(const std::string& node, const std::string& line) const;
-  // "", "pending" or "firing", as Prometheus says.
+  // "", "pending" or "firing", as Prometheus reports it.
   [[nodiscard]] std::string alert_state(const std::string& alertname,
                                         const std::string& node) const;
-  // alertname to state, of all alerts that name the node.
+  // State by alertname, of all alerts that name the node.
   [[nodiscard]] std::map<std::string, std::string> alerts_of(const std::string& node) const;
   // The value of a PromQL expression that gives one sample.
   [[nodiscard]] std::optional<double> query(const std::string& expression) const;
