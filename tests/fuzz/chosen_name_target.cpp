@@ -1,6 +1,6 @@
-// Puts names that a process may choose for itself and its program into the messages of the kernel
-// that print them: no such message may become an event. Driven by the same two drivers as the
-// kernel-log reader.
+// Puts names that a process may choose for itself and its program into the kernel messages that
+// print them: no such message may become an event. Driven by the same two drivers as the kernel-log
+// reader.
 #include <algorithm>
 #include <cstddef>
 #include <string>

@@ -1,4 +1,4 @@
-// libFuzzer's door to whatever target it is linked with.
+// The entry point of libFuzzer to the target that it is linked with.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
-// The budgets' ledger, as whoever may write its ConfigMap leaves it: it is refused, or it is just
-// what would be written of what was understood.
+// The budgets' ledger, with any text in its ConfigMap: the reader refuses it, or writes the same
+// text from what it has read.
 #include <string>
 
 #include "remediator/budgets/ledger_text.h"

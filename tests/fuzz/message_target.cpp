@@ -1,5 +1,5 @@
-// The GPU worker's messages: whatever comes out of its pipe, the exporter refuses it or understands
-// it in one way. Driven by the same two drivers as the kernel-log reader.
+// The GPU worker's messages: the exporter refuses the bytes from its pipe, or understands them in
+// one way. Driven by the same two drivers as the kernel-log reader.
 #include <string>
 
 #include "exporter/gpu/worker/message_lines.h"

@@ -35,7 +35,7 @@ std::string read_hex(const std::filesystem::path& path) {
   return bytes;
 }
 
-// The lines of a file; of a folder, its files, each whole, in the order of their names.
+// The lines of a file; for a folder, the whole text of each file, sorted by name.
 Lines read_lines(const std::filesystem::path& path) {
   if (path.extension() == ".hex") return {read_hex(path)};
   Lines lines;

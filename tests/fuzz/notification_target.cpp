@@ -13,7 +13,8 @@ namespace {
 constexpr JsonLimits kLimits{
     .max_depth = 8, .max_values = 500, .max_members = 50, .max_token_bytes = 300};
 
-// What is kept of a value: its objects down to `levels`, without content of arrays.
+// The part of a value that the reader keeps: its objects down to `levels`, without the content of
+// arrays.
 Json kept_of(const Json& value, int levels) {
   if (value.is_array()) return Json::array();
   if (!value.is_object()) return value;

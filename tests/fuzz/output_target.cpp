@@ -1,5 +1,5 @@
-// The parsers of what other people's programs print (dcgmi, all_reduce_perf, fi_info, fi_pingpong,
-// ib_write_bw), in place of the kernel-log reader: the same drivers feed them.
+// The parsers of other people's program outputs (dcgmi, all_reduce_perf, fi_info, fi_pingpong,
+// ib_write_bw), with the same drivers as the kernel-log reader.
 #include <cmath>
 #include <optional>
 

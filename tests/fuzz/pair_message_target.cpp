@@ -1,5 +1,5 @@
-// What the other side of a pair says, and whoever else finds the port: it is refused, or understood
-// in one way.
+// The messages of the other side of a pair, or of any program that finds the port: the reader
+// refuses them, or understands them in one way.
 #include <string>
 
 #include "exporter/nccl_pair/message.h"
@@ -14,7 +14,7 @@ void check_refusal(const Error& error) {
   hold(error.message.size() < 500, "a refusal is short, whatever is refused");
 }
 
-// Both kinds: what was understood can be said again, and means the same.
+// For both kinds: a message that was read can be encoded again, and means the same.
 template <typename Decode>
 void check_round_trip(std::string_view line, const Decode& decode) {
   const auto understood = decode(line);

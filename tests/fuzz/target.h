@@ -1,5 +1,5 @@
-// What is fed hostile input: one target is linked with each driver (mutations.cpp, and fuzzer.cpp
-// under clang).
+// The code that gets hostile input: one target is linked with each driver (mutations.cpp, and
+// fuzzer.cpp under clang).
 #pragma once
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace gpuward::fuzz {
 
-// Aborts when the code under test does what it never may. Not thread-safe.
+// Aborts if the code under test breaks a promise. Not thread-safe.
 void check_input(std::string_view input);
 
 // A promise of the code under test.
