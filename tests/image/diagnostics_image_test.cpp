@@ -1,5 +1,4 @@
-// The image of the diagnostics: the exporter on an image of somebody else, which has the programs
-// of the checks.
+// The diagnostics image: the exporter on another image, which has the programs of the checks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -28,8 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// A second C library beside that of the base, with which the driver's libraries are loaded, would
-// be one too many.
+// A second C library beside the base's, which loads the driver's libraries, would be an error.
 TEST(DiagnosticsImage, BringsTheExporterAndItsLibrariesButNoRuntimeOfCOrCpp) {
   const RootFs root("exporter-diagnostics");
   for (const std::string& file : root.files()) {
@@ -53,7 +51,7 @@ TEST(DiagnosticsImage, LoadsNoOtherLibraryOfTheBaseThanItsRuntime) {
   }
 }
 
-// The highest number in the parentheses of `pattern`; 0 where there is none.
+// The highest number in the parentheses of `pattern`; 0 if there is none.
 int newest_in(const std::string& text, const std::string& pattern) {
   const std::regex version(pattern);
   int newest = 0;
@@ -62,7 +60,7 @@ int newest_in(const std::string& text, const std::string& pattern) {
   return newest;
 }
 
-// Which bases are new enough, as the Containerfile and docs/install.md say.
+// The bases that are new enough, according to the Containerfile and docs/install.md.
 TEST(DiagnosticsImage, NeedsGlibc234AndTheLibraryOfGcc12) {
   const RootFs root("exporter-diagnostics");
   std::string symbols;
@@ -77,7 +75,7 @@ TEST(DiagnosticsImage, NeedsGlibc234AndTheLibraryOfGcc12) {
 
 constexpr std::chrono::seconds kBuildLimit{300};
 
-// Images and containers of its own, by buildah; nothing of them is left.
+// Uses its own images and containers, made by buildah; removes all of them.
 class Buildah {
  public:
   [[nodiscard]] static std::string why_unavailable() {
@@ -85,7 +83,7 @@ class Buildah {
     return support::why_no_program("buildah");
   }
 
-  // All that it has printed; the test fails where it ends with anything but 0.
+  // Returns all that it has printed; the test fails if its exit code is not 0.
   [[nodiscard]] std::string run(const std::vector<std::string>& words) const {
     std::vector<std::string> argv{"buildah", "--storage-driver=vfs",
                                   "--root=" + (folder_ / "storage").string(),
@@ -97,7 +95,7 @@ class Buildah {
     EXPECT_EQ(outcome->exit_code, 0) << outcome->output << outcome->error_output;
     return outcome->output + outcome->error_output;
   }
-  // An image of what lies in `context`, by a stage of a Containerfile.
+  // Builds an image from the files in `context`, with a stage of a Containerfile.
   [[nodiscard]] std::string build(const std::string& name, const fs::path& containerfile,
                                   const fs::path& context,
                                   const std::vector<std::string>& more = {}) const {
@@ -112,8 +110,8 @@ class Buildah {
   support::TempDir folder_;
 };
 
-// A base: libfabric's programs of this machine on what the exporter's own image has, a shell and
-// the run-time libraries.
+// Makes a base: this machine's libfabric programs on the contents of the exporter's own image, with
+// a shell and the run-time libraries.
 void add_fabric_programs(const fs::path& root) {
   const auto added = Process::run({.argv = {"bash", "-c", R"sh(set -euo pipefail
 programs="$(command -v fi_info) $(command -v fi_pingpong)"
@@ -127,7 +125,7 @@ done)sh",
   ASSERT_EQ(added->exit_code, 0) << added->error_output;
 }  // namespace gpuward::image
 
-// The stages behind the build stage, on what that would have made.
+// The stages after the build stage, on its expected result.
 std::string last_stages() {
   const std::string text = read_file(fs::path(GPUWARD_SOURCE_DIR) / "Containerfile").value_or("");
   const auto arguments = text.find("ARG DEBIAN=");

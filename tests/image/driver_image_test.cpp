@@ -1,5 +1,5 @@
 // The exporter's image on the platforms of docs/install.md: a root file system with the driver's
-// library where the platform has it, mounted as the chart renders it with the documented values.
+// library at the platform's path, mounted as the chart renders it with the documented values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ using support::DriverPlace;
 using support::Process;
 using ::testing::HasSubstr;
 
-// What the pod of the chart gets of its node.
+// The parts of its node that the chart's pod gets.
 struct PodParts {
   std::string driver_source, driver_target, flag;
   std::string dev_source;
@@ -53,7 +53,7 @@ PodParts rendered_for(const DriverPlace& place) {
           .dev_source = found_in(text, R"(- name: dev\n +hostPath: \{path: ([^,]+),)")};
 }
 
-// A node of that platform: the library, under the version's name and by a link, and its devices.
+// A node of that platform: the library under its versioned name and by a link, and its devices.
 void make_node(const fs::path& node, const DriverPlace& place) {
   const fs::path folder = node / place.folder.substr(1);
   fs::create_directories(folder);
@@ -77,7 +77,7 @@ class Driver : public ::testing::Test {
     GPUWARD_REQUIRE(why_no_root());
     GPUWARD_REQUIRE(manifests::why_no_helm());
   }
-  // `before`: lines of the shell that run on the node.
+  // `before`: shell lines that run on the node.
   void start(const DriverPlace& place, const std::string& before = {},
              const std::string& propagation = "private") {
     pod_ = rendered_for(place);

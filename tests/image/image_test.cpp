@@ -1,5 +1,5 @@
-// The root file systems of the two images: what is in them, how much, and that the programs run in
-// them, as a container would run them but without an engine.
+// The root file systems of the two images: their files, their size, and that the programs run in
+// them as in a container, but without an engine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,10 +36,10 @@ std::vector<std::string> lines_of(const std::string& name) {
   return out;
 }
 
-// New libraries, and new files altogether, are a decision: write them into the list.
+// New libraries, and new files in general, are a decision: add them to the list.
 void expect_listed(const RootFs& root, const std::string& list) {
   auto files = root.files();
-  // Some hundred, by the release of tzdata.
+  // A few hundred files, which depend on the release of tzdata.
   std::erase_if(files,
                 [](const std::string& path) { return path.starts_with("/usr/share/zoneinfo/"); });
 #ifdef __x86_64__
@@ -105,7 +105,8 @@ TEST(ExporterImage, ReadsItsConfigurationAtTheUsualPlace) {
               HasSubstr("/etc/gpuward/config.yaml:1"));
 }
 
-// Its shell copies, and what the image lacks is looked for elsewhere.
+// The image's shell copies the files; the collector searches elsewhere for files that the image
+// lacks.
 TEST(ExporterImage, CollectsEvidenceIntoAFolder) {
   GPUWARD_REQUIRE(why_no_root());
   const RootFs root("exporter");
@@ -138,7 +139,7 @@ TEST(ExporterImage, ServesMetricsOfItsGpus) {
       << (*exporter)->error_output();
 }
 
-// Both are told of here, so that a chart's default and an image's name cannot part.
+// The test names both, so that a chart's default and an image's name stay equal.
 TEST(Containerfile, BuildsTheImagesThatTheChartNames) {
   const std::string text = read_file(fs::path(GPUWARD_SOURCE_DIR) / "Containerfile").value_or("");
   const std::string values =
@@ -183,7 +184,7 @@ TEST(Containerfile, IsNamedInEachDocumentedDockerBuild) {
               HasSubstr("build\n"));
 }
 
-// The images' user is nobody; what loads or resets GPUs on a node is root there.
+// The images' user is nobody; a Job that loads or resets GPUs on a node runs as root there.
 TEST(Jobs, AreRootWhateverUserTheirImageHas) {
   const fs::path manifests = fs::path(GPUWARD_SOURCE_DIR) / "manifests";
   for (const char* step :

@@ -15,7 +15,8 @@
 
 namespace gpuward::image {
 
-// A root of our own needs user namespaces, unless we are root. For GPUWARD_REQUIRE.
+// Why this user cannot have a root of its own; root can, other users need user namespaces. For
+// GPUWARD_REQUIRE.
 [[nodiscard]] inline std::string why_no_root() {
   const auto outcome = support::Process::run(
       {.argv = {"unshare", "--user", "--map-root-user", "--mount", "chroot", "/", "/bin/true"}});
@@ -36,7 +37,7 @@ class RootFs {
   }
 
   [[nodiscard]] std::filesystem::path path() const { return folder_ / "root"; }
-  // As `/usr/bin/sh -> dash`; the names of all that is no folder, sorted.
+  // For example `/usr/bin/sh -> dash`; the names of everything but folders, sorted.
   [[nodiscard]] std::vector<std::string> files() const {
     std::vector<std::string> out;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path())) {
@@ -58,7 +59,7 @@ class RootFs {
     }
     return sum;
   }
-  // A command inside, which sees the machine's /proc and nothing else of it.
+  // A command inside, which sees the machine's /proc and nothing else of the machine.
   [[nodiscard]] support::ProcessOptions inside(const std::vector<std::string>& command) const {
     support::ProcessOptions options{
         .argv = {"unshare", "--user", "--map-root-user", "--mount", "--kill-child", "--fork", "sh",
