@@ -23,10 +23,10 @@ constexpr const char* kNodesPath = "/api/v1/nodes/";
 constexpr const char* kPodsPath = "/api/v1/namespaces/default/pods";
 constexpr const char* kClaimsPath = "/apis/karpenter.sh/v1/nodeclaims/";
 constexpr const char* kPool = "gpus";
-// Well within the time after which the node controller takes a kubelet for dead.
+// Much shorter than the time after which the node controller treats a kubelet as dead.
 constexpr seconds kHeartbeat{5};
 
-// The one type of machine there is.
+// The only type of machine.
 constexpr const char* kInstanceTypes = R"([{
   "name": "gpu.large", "architecture": "amd64", "operatingSystems": ["linux"],
   "resources": {"cpu": "16", "memory": "64Gi", "ephemeral-storage": "100Gi", "nvidia.com/gpu": "1"},
@@ -34,7 +34,7 @@ constexpr const char* kInstanceTypes = R"([{
     {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
     {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["zone-a"]}]}]}])";
 
-// What a user of Karpenter writes; what it may disrupt follows.
+// The NodePool that a user of Karpenter writes; the allowed disruption is appended.
 constexpr const char* kNodePool = R"(
 apiVersion: karpenter.kwok.sh/v1alpha1
 kind: KWOKNodeClass
@@ -71,7 +71,7 @@ spec:
 
 std::string now_text() { return to_rfc3339_ms(lasting_clock().wall()); }
 
-// By value: a loop over it keeps it.
+// Returns a value, so that a loop over it keeps it alive.
 Json items_of(PlaneHands& hands, const std::string& path) { return hands.get(path)["items"]; }
 
 std::string name_of(const Json& object) { return string_at(member_at(object, "metadata"), "name"); }
@@ -126,7 +126,7 @@ KarpenterFleet::KarpenterFleet(const KarpenterOptions& options) {
 
 void KarpenterFleet::start_karpenter(const KarpenterOptions& options) {
   const std::string types = folder_.write("types.json", kInstanceTypes).string();
-  // The shorter a batch, the sooner does a node that was made for a pod count as idle.
+  // The shorter a batch, the sooner a node that was made for a pod counts as idle.
   karpenter_ = spawn(
       {.argv = {(support::karpenter_folder() / "karpenter").string(), "--disable-leader-election",
                 "--metrics-port=" + std::to_string(support::free_port()),
@@ -208,7 +208,7 @@ void KarpenterFleet::run_kubelet_of(const Json& node) {
          {"lastTransitionTime", to_rfc3339(lasting_clock().wall() - sick->second)}});
   }
   const std::string path = kNodesPath + name;
-  // It may have gone since the list was read.
+  // It may have been deleted since the list was read.
   if (hands_->has(path)) hands_->patch_status(path, {{"status", status}});
   heartbeats_[name] = now;
 }
@@ -254,7 +254,7 @@ void KarpenterFleet::tell_alerts() {
         "http://127.0.0.1:" + std::to_string(webhook_port()) + "/api/v1/alerts",
         dump_json({{"version", "4"}, {"truncatedAlerts", 0}, {"alerts", Json::array({one})}}));
     alert.is_told = answer.status == 200;
-    // 503: later.
+    // 503 means: retry later.
     if (answer.status == 400) throw std::runtime_error(answer.body);
   }
 }

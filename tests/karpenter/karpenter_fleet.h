@@ -1,6 +1,6 @@
 // GPU nodes that Karpenter makes for pods: Karpenter with its kwok provider, a real control plane
-// with its controllers and scheduler, the real gpuward-remediator. One thread plays the rest, turn
-// by turn: the kubelets, a Prometheus with the exporters' reports, an Alertmanager.
+// with its controllers and scheduler, and the real gpuward-remediator. One thread plays the rest in
+// turns: the kubelets, a Prometheus with the exporters' reports, and an Alertmanager.
 #pragma once
 
 #include <chrono>
@@ -22,32 +22,32 @@
 namespace gpuward::remediator {
 
 struct KarpenterOptions {
-  std::string disruption;  // of the NodePool, as YAML: what Karpenter may disrupt of itself
+  std::string disruption;  // the NodePool's, as YAML: what Karpenter may disrupt by itself
   bool repairs = false;    // Karpenter's node repair
-  std::string policy;      // of gpuward, beside mode and startup_grace
+  std::string policy;      // gpuward's, besides mode and startup_grace
 };
 
 class KarpenterFleet {
  public:
-  // Empty where all its parts are on this machine. For GPUWARD_REQUIRE.
+  // Empty if all its parts are on this machine. For GPUWARD_REQUIRE.
   [[nodiscard]] static std::string why_unavailable();
-  // Two nodes with one GPU and one pod each, and the remediator, which listens.
+  // Starts two nodes with one GPU and one pod each, and the remediator, which listens.
   explicit KarpenterFleet(const KarpenterOptions& options);
 
-  // Until `is_reached`, or false.
+  // Plays until `is_reached`; returns false if that takes too long.
   [[nodiscard]] bool play_until(const std::function<bool()>& is_reached,
                                 std::chrono::seconds limit = support::kGenerous);
   // The exporter of the node reports that severity, and an alert with it fires.
   void break_gpu(const std::string& node, Severity severity);
-  // The kubelet says so, and has done so for that time.
+  // The kubelet reports the condition, since that time.
   void report_unhealthy(const std::string& node, std::chrono::minutes since);
-  // No pod may be evicted, says a PodDisruptionBudget.
+  // A PodDisruptionBudget forbids every eviction.
   void forbid_evictions();
   void annotate(const std::string& node, const std::string& annotation);
-  // As an operator does it.
+  // Approves as an operator does.
   void approve(const std::string& node);
 
-  [[nodiscard]] std::vector<std::string> nodes();  // of Karpenter, that run a pod
+  [[nodiscard]] std::vector<std::string> nodes();  // Karpenter's nodes that run a pod
   [[nodiscard]] bool has_node(const std::string& node);
   [[nodiscard]] Json status(const std::string& node);  // of its Remediation
   [[nodiscard]] std::string phase(const std::string& node);
@@ -55,7 +55,7 @@ class KarpenterFleet {
   [[nodiscard]] std::size_t pods_on(const std::string& node);
   [[nodiscard]] std::string node_claim_of(const std::string& node);  // its name
   [[nodiscard]] bool has_node_claim(const std::string& name);
-  // Of the remediator and of Karpenter: for a test that fails.
+  // The logs of the remediator and of Karpenter, for a test that fails.
   [[nodiscard]] std::string logs() const;
 
  private:

@@ -1,5 +1,5 @@
-// Karpenter itself beside the remediator: who ends which node, who makes the next one, and what
-// each does of a node that the other has in hand.
+// Karpenter itself beside the remediator: which of them ends which node, which makes the next one,
+// and how each treats a node on which the other works.
 #include <gmock/gmock.h>
 
 #include "tests/karpenter/karpenter_fleet.h"
@@ -34,8 +34,8 @@ class KarpenterBeside : public ::testing::Test {
 };
 
 TEST_F(KarpenterBeside, MakesTheNodeThatReplacesOneWhoseNodeClaimWasDeleted) {
-  // Karpenter's budget is about what Karpenter begins: it neither stops gpuward, nor does Karpenter
-  // take the drained node away meanwhile.
+  // Karpenter's budget limits only its own disruptions: it does not stop gpuward, and Karpenter
+  // does not delete the drained node meanwhile.
   start({.disruption = "{consolidationPolicy: WhenEmpty, consolidateAfter: 0s, budgets: [{nodes: "
                        "'0'}]}",
          .policy = "severities:\n  isolate: [taint, cordon, drain, terminate, verify: {soak: 0s}]\n"
@@ -65,7 +65,7 @@ TEST_F(KarpenterBeside, MakesTheNodeThatReplacesOneWhoseNodeClaimWasDeleted) {
       << fleet_->message(second);
 }
 
-// Drained for a restart, the node is empty: in Karpenter's eyes that is a node too many.
+// A node that was drained for a restart is empty: Karpenter considers it superfluous.
 TEST_F(KarpenterBeside, TakesTheDrainedNodeAwayUnlessItsAnnotationForbidsIt) {
   start({.disruption = "{consolidationPolicy: WhenEmpty, consolidateAfter: 0s, budgets: [{nodes: "
                        "100%}]}",
@@ -87,8 +87,8 @@ TEST_F(KarpenterBeside, TakesTheDrainedNodeAwayUnlessItsAnnotationForbidsIt) {
   EXPECT_THAT(fleet_->nodes(), SizeIs(2)) << "Karpenter has made nodes for both pods";
 }
 
-// It honours no annotation but its own for repairs and, with the provider's time limit, no
-// disruption budget.
+// For repairs it obeys only its own annotation and, with the provider's time limit, no disruption
+// budget.
 TEST_F(KarpenterBeside, RepairsANodeThatGpuwardIsDraining) {
   start({.disruption = "{consolidationPolicy: WhenEmpty, consolidateAfter: Never}",
          .repairs = true,
@@ -108,7 +108,7 @@ TEST_F(KarpenterBeside, RepairsANodeThatGpuwardIsDraining) {
   ASSERT_TRUE(reaches(node, "Superseded"));
 
   EXPECT_FALSE(fleet_->has_node(node));
-  // The NodeClaim goes after the Node.
+  // The NodeClaim is deleted after the Node.
   EXPECT_TRUE(fleet_->play_until(
       [&] { return !fleet_->has_node_claim(claim) && fleet_->nodes().size() == 2; }));
 }

@@ -1,5 +1,5 @@
-// Karpenter with its kwok provider and the definitions of its kinds, where `./dev deps --all` puts
-// them.
+// Karpenter with its kwok provider and the definitions of its kinds, at the path where `./dev deps
+// --all` puts them.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace gpuward::support {
 
 [[nodiscard]] inline std::filesystem::path karpenter_folder() { return folder_of(kKarpenter); }
 
-// Empty where both are there. For GPUWARD_REQUIRE.
+// Empty if both are there. For GPUWARD_REQUIRE.
 [[nodiscard]] inline std::string why_no_karpenter() {
   return why_not_built(kKarpenter, "karpenter");
 }
