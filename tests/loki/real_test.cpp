@@ -1,4 +1,4 @@
-// What only a real Loki does: it keeps lines in files, refuses some, and is busy.
+// Behaviour that only a real Loki has: it keeps lines in files, refuses some, and is busy at times.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -91,7 +91,7 @@ TEST_P(RealLokiTest, TakesLinesOutOfOrderButNoneOfLongAgo) {
   EXPECT_THAT(*health().fault, HasSubstr("HTTP 400"));
 }
 
-// A pusher that would try such lines again and again would send nothing else any more.
+// A sender that repeated refused lines would never send anything else.
 TEST_P(RealLokiTest, LosesNoLineOfABatchBesideOneThatItRefuses) {
   start();
   const auto pusher = start_pusher();
@@ -132,7 +132,7 @@ TEST_P(RealLokiTest, SaysThatAQuestionTakesTooLong) {
   EXPECT_EQ(answer.error().kind, ErrorKind::kTimeout) << answer.error().message;
 }
 
-// Many who ask at once; one question is many more, of the minutes that it is split into.
+// Many clients query at once; Loki splits one query into many, by minutes.
 TEST_P(RealLokiTest, SaysThatItIsBusy) {
   start(
       "  split_queries_by_interval: 1m\n"

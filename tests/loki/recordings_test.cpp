@@ -1,5 +1,5 @@
-// Recorded questions to a real Loki and its answers: what we make of them, and that the fake and a
-// newer real one answer the same.
+// Recorded queries to a real Loki and its answers: gpuward's reading of them, and that the fake and
+// a newer real Loki answer the same.
 #include <gmock/gmock.h>
 
 #include "core/kube/names.h"
@@ -31,7 +31,7 @@ Json recordings() {
   return json ? *json : Json::array();
 }
 
-// As the recorded one was fed, `moved` later.
+// Sends the same lines as for the recording, `moved` later.
 void feed(loki::Target& loki, std::int64_t moved) {
   const std::int64_t first = kFirst + moved;
   const fakes::FakeLoki::Labels one = {{"k8s_daemonset_name", "dmesg"},
@@ -85,7 +85,7 @@ GPUWARD_ON_LOKI(LokiRecordings, loki::both_kinds());
 TEST_P(LokiRecordings, AreAnsweredByTheFakeAsByTheRealOne) {
   SystemClock clock;
   const auto loki = loki::start_target(GetParam(), clock);
-  // A real one takes no lines of long ago.
+  // A real Loki refuses old lines.
   const std::chrono::nanoseconds now = clock.wall().time_since_epoch();
   const std::int64_t moved = now.count() - kFirst - std::chrono::nanoseconds(kAgo).count();
   feed(*loki, moved);
@@ -118,7 +118,7 @@ TEST(LokiAnswers, AreReadByTimeAcrossTheStreams) {
   }
 }
 
-// Its limits_config has more limits than the fake; the words are those of its sources, 3.7.8.
+// Its limits_config has more limits than the fake; the texts are from its sources, 3.7.8.
 TEST(LokiAnswers, SayWhetherFewerLinesOrAShorterTimeWouldHelp) {
   const auto kind_of = [](int status, const std::string& words) {
     AnsweringClient client;

@@ -1,4 +1,4 @@
-// LokiSource on the fake and on a real Loki: what it asks and how it goes on.
+// LokiSource on the fake and on a real Loki: its queries and how it continues.
 #include <gmock/gmock.h>
 
 #include "core/runtime/json.h"
@@ -22,7 +22,7 @@ constexpr const char* kTail = "[ 1.3] NVRM: fallen off the bus and is not respon
 
 class LokiSourceContract : public ::testing::TestWithParam<const char*>, protected LokiSourceCase {
  protected:
-  // A real one has the machine's time.
+  // A real Loki has the machine's time.
   LokiSourceContract() { clock_.jump_wall(std::chrono::system_clock::now() - clock_.wall()); }
   void SetUp() override { start(); }
   void start(const loki::Limits& limits = {}) {
@@ -60,7 +60,7 @@ TEST_P(LokiSourceContract, FindsWhatWasJustSaidAndNotTwice) {
   EXPECT_THAT(look().signals, IsEmpty());
 }
 
-// Nobody needs another DaemonSet that ships dmesg.
+// No further DaemonSet that ships dmesg is needed.
 TEST_P(LokiSourceContract, FindsWhatTheExporterHasSentThere) {
   const std::string body = exporter::loki_push_body(
       "gpu-07",
@@ -173,7 +173,7 @@ TEST_P(LokiSourceContract, LosesNothingWhileLokiIsAway) {
   EXPECT_THAT(look_until_done(), SizeIs(1));
 }
 
-// As gpuward-exporter does after its back-off.
+// gpuward-exporter does the same after its back-off.
 TEST_P(LokiSourceContract, FindsWhatIsSentAgainAfterLokiCameBackAndNotTwice) {
   (void)look();
   push(48, seconds(1), "gpu-02");

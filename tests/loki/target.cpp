@@ -31,7 +31,7 @@ class FakeTarget final : public Target {
   fakes::FakeLoki loki_;
 };
 
-// A single process that keeps its lines in files. Nothing of it leaves the machine.
+// A single process that keeps its lines in files. It sends nothing off the machine.
 std::string config_of(const std::filesystem::path& folder, int port, const Limits& limits) {
   std::string text = R"(
 auth_enabled: true

@@ -1,5 +1,5 @@
-// The Lokis that the cases of this folder ask: the fake, and a real one where `./dev test --loki`
-// has built it, so that what unit tests learn from the fake holds beside a real one.
+// The Lokis that the cases of this folder query: the fake, and a real one if `./dev test --loki`
+// has built it, so that the fake's answers in unit tests also hold for a real Loki.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,11 +22,11 @@ inline constexpr const char* kFake = "Fake";
 inline constexpr const char* kReal = "Real";
 inline constexpr const char* kTenant = "gpus";
 
-// What an administrator has set; 0: Loki's own default.
+// The limits that an administrator has set; 0: Loki's own default.
 struct Limits {
   std::size_t lines = 0;          // max_entries_limit_per_query
   std::chrono::minutes range{0};  // max_query_length
-  std::string others = {};  // more of limits_config and what follows it, which the fake has not
+  std::string others = {};  // more of limits_config and the text after it, which the fake ignores
 };
 
 class Target {
@@ -34,21 +34,20 @@ class Target {
   virtual ~Target() = default;
   virtual void push(const fakes::FakeLoki::Labels& labels, std::int64_t at,
                     const std::string& text) = 0;
-  // As one that a question finds away, and one that has its lines as before.
+  // Stops it, so that queries fail, and starts it again with its lines.
   virtual void go_away() = 0;
   virtual void come_back() = 0;
-  // Its clock before ours, after that has been set; a real one's clock is the machine's.
+  // Sets its clock ahead of the test's, after that was set; a real one's clock is the machine's.
   virtual void set_ahead(std::chrono::seconds) {}
   [[nodiscard]] virtual http::Client& client() = 0;
   [[nodiscard]] virtual std::string url() const { return "http://loki"; }
 };
 
-// Knows the tenant kTenant alone; the fake has the time of `clock`, the real one that of the
-// machine.
+// Has only the tenant kTenant. The fake has the time of `clock`, the real one that of the machine.
 [[nodiscard]] std::unique_ptr<Target> start_target(const std::string& kind, Clock& clock,
                                                    const Limits& limits = {});
 
-// A process of the real server with its data in a folder of its own.
+// A process of the real server with its data in its own folder.
 class RealLoki final : public Target {
  public:
   explicit RealLoki(const Limits& limits);
@@ -68,7 +67,7 @@ class RealLoki final : public Target {
   std::unique_ptr<support::Process> process_;
 };
 
-// The suite on both, or on the fake alone where there is no real one.
+// The kinds for a suite: both, or only the fake if there is no real one.
 [[nodiscard]] std::vector<const char*> both_kinds();
 // The real one, or none.
 [[nodiscard]] std::vector<const char*> real_kinds();

@@ -1,5 +1,5 @@
 // The real remediator beside a real Loki: kernel lines as the exporter sends them, up to the taint,
-// and what is told of a node that reports no more.
+// and the report about a silent node.
 #include <gmock/gmock.h>
 
 #include "exporter/publish/loki_pusher.h"
@@ -20,11 +20,11 @@ class RemediatorOnRealLoki : public RemediatorProcess,
  protected:
   void SetUp() override {
     RemediatorProcess::SetUp();
-    // So many that no budget is used up.
+    // Enough nodes that no budget is used up.
     for (int i = 10; i < 40; ++i)
       server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-" + std::to_string(i)));
   }
-  // As the exporter of that node sends its kernel log.
+  // Sends a line as that node's exporter sends its kernel log.
   void send_line(const std::string& node, const std::string& text, minutes ago = minutes(0)) {
     exporter::Store store{exporter::State()};
     Log log(LogLevel::kError, LogFormat::kLogfmt);
@@ -79,7 +79,7 @@ TEST_P(RemediatorOnRealLoki, TakesWhatWasSaidWhileLokiOrItselfWasAwayAndNothingT
   expect_taint("gpu-11");
 
   process_.reset();
-  // Another Xid: the same one on three nodes at once would be a storm.
+  // Another Xid, because the same one on three nodes at once would be a storm.
   send_line("gpu-12", "NVRM: Xid (PCI:0000:4e:00): 95, pid=1, name=x, Uncontained ECC error.");
   start_on_loki({"--mode=cordon"});
 
