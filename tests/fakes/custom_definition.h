@@ -1,5 +1,5 @@
-// CustomResourceDefinitions for an API server, fake or real, cut to what a test needs: one version,
-// whose objects may have any fields.
+// CustomResourceDefinitions for an API server, fake or real, reduced to the parts that a test
+// needs: one version, whose objects may have any fields.
 #pragma once
 
 #include <string>

@@ -9,15 +9,15 @@
 namespace gpuward::fakes {
 namespace {
 
-// 64 watches, and room for those who ask at the same time.
+// For 64 watches and the simultaneous requests.
 constexpr std::size_t kConnections = 192;
 const std::vector<std::string>& all_methods() {
   static const std::vector<std::string> kMethods{"GET", "POST", "PUT", "PATCH", "DELETE"};
   return kMethods;
 }
 
-// The server under it knows no "no answer": it ends a chunked answer in the middle instead, which
-// is a broken connection to every client.
+// The server below cannot send "no answer": it ends a chunked answer in the middle instead, which
+// every client treats as a broken connection.
 http::Response cut_where_dropped(http::Response response) {
   if (response.status != 0) return response;
   response.status = 200;

@@ -1,8 +1,10 @@
-// A FakeKube with a port: what unit tests of clients, `./dev demo` and kubectl talk to. Beside the
-// API it serves /fake/..., so that a script can make things go wrong:
+// A FakeKube with a port, for unit tests of clients, `./dev demo` and kubectl. Besides the API it
+// serves /fake/..., with which a script sets faults:
 //   POST /fake/faults {"kind":"conflict","method":"PATCH","path":"/api/v1/nodes/.*","times":2}
-//   DELETE: none GET /fake/faults (hits)   GET /fake/requests   DELETE /fake/requests   DELETE
-//   /fake/history (410 for old watches) POST /fake/kubelet (ends all Terminating pods)
+//   GET /fake/faults returns the hits; DELETE /fake/faults removes all
+//   GET /fake/requests; DELETE /fake/requests
+//   DELETE /fake/history makes old watches end with 410
+//   POST /fake/kubelet ends all Terminating pods
 #pragma once
 
 #include <memory>
@@ -17,7 +19,7 @@ namespace gpuward::fakes {
 
 struct FakeApiServerOptions {
   std::string listen_address = "127.0.0.1:0";
-  http::ServerTls tls = {};  // plain HTTP where empty
+  http::ServerTls tls = {};  // plain HTTP if empty
   FakeKubeOptions kube = {};
 };
 
@@ -32,7 +34,7 @@ class FakeApiServer {
 
   [[nodiscard]] std::string url() const;  // "http://127.0.0.1:PORT"
   [[nodiscard]] int port() const;
-  // What a client's --kubeconfig has to hold.
+  // The contents of a client's --kubeconfig file.
   [[nodiscard]] std::string kubeconfig() const;
   [[nodiscard]] FakeKube& kube() { return kube_; }
 
@@ -40,7 +42,7 @@ class FakeApiServer {
   FakeApiServer(Clock& clock, const FakeApiServerOptions& options);
   FakeKube kube_;
   bool has_tls_;
-  std::unique_ptr<http::Server> server_;  // ends before what it serves
+  std::unique_ptr<http::Server> server_;  // declared after the members that it serves
 };
 
 }  // namespace gpuward::fakes

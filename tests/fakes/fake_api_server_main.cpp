@@ -1,7 +1,7 @@
-// gpuward-fake-apiserver: the fake as a program, for `./dev demo` and for trying things by hand.
+// gpuward-fake-apiserver: the fake as a program, for `./dev demo` and for manual tests.
 //   gpuward-fake-apiserver [--listen 127.0.0.1:0] [--kubeconfig FILE] [--node NAME]... [--kubelet]
-// Writes a kubeconfig, prints its URL on one line and serves until SIGINT or SIGTERM. --kubelet:
-// pods that are deleted go at once.
+// Writes a kubeconfig, prints its URL on one line and serves until SIGINT or SIGTERM. With
+// --kubelet, deleted pods disappear at once.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -20,7 +20,7 @@ struct Arguments {
   std::string kubeconfig;
   std::vector<std::string> nodes;
   bool kubelet = false;
-  std::string fault;  // what is wrong with them
+  std::string fault;  // the error in them
 };
 
 Arguments parse(const std::vector<std::string>& words) {

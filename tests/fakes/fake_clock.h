@@ -1,5 +1,5 @@
-// Time that a test owns. Two ways to use it: advance() from the test's thread while others sleep on
-// it, or auto-advance for a simulation on one thread, where a sleep jumps to its own end at once.
+// A clock that a test controls, in two ways: the test's thread calls advance() while others sleep
+// on it; or, for a simulation on one thread, a sleep jumps to its own end at once.
 #pragma once
 
 #include <condition_variable>
@@ -21,11 +21,12 @@ class FakeClock final : public Clock {
   [[nodiscard]] Steady steady() const override;
   bool sleep_until(Steady deadline, std::stop_token stop) override;
 
-  // Both clocks go on; sleepers whose time has come wake up.
+  // Advances both clocks, and wakes the sleepers that are due.
   void advance(std::chrono::nanoseconds by);
-  // Only the wall clock: a jump by NTP or by hand, backwards too.
+  // Moves only the wall clock, as NTP or a user does, also backwards.
   void jump_wall(std::chrono::nanoseconds by);
-  // Threads in sleep_until() now. Wait for it before advance(), and no wake-up can be missed.
+  // The number of threads in sleep_until(). Wait for it before advance(), so that no wake-up is
+  // missed.
   [[nodiscard]] std::size_t sleepers() const;
 
  private:

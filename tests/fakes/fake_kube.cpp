@@ -124,7 +124,8 @@ http::Response FakeKube::answer_with(const Fault& fault, const http::Request& re
   return response;
 }
 
-// A body of the right shape everywhere but in a place that nobody looked at (a list for a string).
+// Catches a body that has the right shape except in a place that no check reads (a list instead of
+// a string).
 http::Response FakeKube::answer_safely(const http::Request& request) {
   try {
     return answer(request);
@@ -278,7 +279,7 @@ Json FakeKube::call(const std::string& method, const std::string& path, const Js
   return parse_json(*response.body, kBodyLimits).value();
 }
 
-// As it is stored, neither printed nor parsed: the simulation spent a tenth of its time on that.
+// The stored object, neither printed nor parsed: that took a tenth of the simulation's time.
 Json FakeKube::get(const std::string& path) {
   const auto target = parse_target(world_.registry, path);
   if (target && !target->name.empty() && target->subresource.empty()) {

@@ -92,7 +92,7 @@ std::string http_date(Clock::Wall time) {
   return text.data();
 }
 
-// As Loki prints a duration: `1h2m`.
+// A duration as Loki prints it: `1h2m`.
 std::string in_words(std::chrono::nanoseconds range) {
   using namespace std::chrono;
   auto rest = duration_cast<milliseconds>(range).count();
@@ -141,7 +141,7 @@ Result<http::ClientResponse> FakeLoki::answer(const Labels& parameters) {
     return text_answer(400, "the query time range exceeds the limit (query length: " +
                                 in_words(range) + ", limit: " + in_words(longest_range_) + ")");
   }
-  // The newest first, unless it is told otherwise.
+  // The newest first, unless the query says otherwise.
   const auto direction = parameters.find("direction");
   const bool is_forward = direction != parameters.end() && direction->second == "forward";
   std::map<Labels, Json> streams;

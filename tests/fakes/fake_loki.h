@@ -1,5 +1,5 @@
 // A Loki in memory behind the http::Client: query_range with its selectors, filters, limits and
-// words for what it refuses, as tests/testdata/loki has them of a real one.
+// error texts, as recorded from a real one in tests/testdata/loki.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ class FakeLoki final : public http::Client {
   explicit FakeLoki(Clock& clock) : clock_(clock) {}
 
   void push(const Labels& labels, std::int64_t at, const std::string& text);
-  // Its clock before ours.
+  // Sets its clock ahead of the test's.
   void set_ahead(std::chrono::seconds ahead) { ahead_ = ahead; }
   void require_tenant(std::string tenant) { tenant_ = std::move(tenant); }
-  // What it answers instead of lines until that is taken back.
+  // Answers with this error instead of lines until the error is removed.
   void fail_with(std::optional<Error> error) { error_ = std::move(error); }
-  // Answers with more lines than these are kTooLarge, as the client's cap makes them.
+  // Answers with more lines than these become kTooLarge, as with the client's limit.
   void cap(std::size_t lines) { cap_ = lines; }
   // max_entries_limit_per_query and max_query_length of its limits_config.
   void limit_lines(std::size_t lines) { most_lines_ = lines; }

@@ -1,6 +1,6 @@
-// The metadata services of EC2, Compute Engine and Azure in memory behind the http::Client: what
-// was set is answered to whoever asks with the header that each of them documents as required; for
-// all else there is HTTP 404, or what they say to a request without that header.
+// The metadata services of EC2, Compute Engine and Azure in memory behind the http::Client. They
+// answer with the set data if the request has the header that each of them requires; otherwise with
+// HTTP 404, or with their answer to a request without that header.
 #pragma once
 
 #include <map>
@@ -32,7 +32,7 @@ class FakeMetadata final : public http::Client {
  public:
   void set(std::string_view path, std::string body, int status = 200);
   void remove(std::string_view path);
-  // What it answers instead until that is taken back.
+  // Answers with this error until it is removed.
   void fail_with(std::optional<Error> error);
 
   Result<http::ClientResponse> send(const http::ClientRequest& request) override;

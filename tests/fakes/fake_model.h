@@ -1,6 +1,5 @@
-// A server with OpenAI's /v1/chat/completions on a free port of loopback that keeps what it is
-// asked and answers with the text that a test wants a model to say. Used by the tests of the
-// triage.
+// A server with OpenAI's /v1/chat/completions on a free loopback port. It keeps the requests and
+// answers with the text that a test sets. Used by the tests of the triage.
 #pragma once
 
 #include <memory>
@@ -34,7 +33,7 @@ class FakeModel {
     const std::lock_guard lock(mutex_);
     says_ = std::move(text);
   }
-  // What it answers with from now on; 200 is what it says.
+  // The status of all later answers; 200 sends the text.
   void answer(int status) {
     const std::lock_guard lock(mutex_);
     status_ = status;
@@ -43,7 +42,7 @@ class FakeModel {
     const std::lock_guard lock(mutex_);
     return requests_;
   }
-  // The data that it was shown last, as JSON.
+  // The data in the last request, as JSON.
   [[nodiscard]] Json data() const {
     const auto all = requests();
     if (all.empty()) return {};
@@ -72,7 +71,7 @@ class FakeModel {
   std::unique_ptr<http::Server> server_;
 };
 
-// What a model says that keeps to the schema.
+// An answer of a model that follows the schema.
 inline std::string advice_text(const std::string& error_class, double confidence = 0.9) {
   return dump_json({{"class", error_class}, {"confidence", confidence}, {"reason", "it says so"}});
 }

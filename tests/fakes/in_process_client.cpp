@@ -81,7 +81,7 @@ Result<http::ClientResponse> InProcessClient::stream(
   http::ClientResponse received = to_client_side(response);
   if (response.status / 100 != 2) return received;
   if (!response.stream) {
-    // A short answer to a stream's request goes the same way as a long one.
+    // A short answer to a stream's request goes to `on_bytes` too, as a long one does.
     (void)on_bytes(received.body);
     received.body.clear();
     return received;

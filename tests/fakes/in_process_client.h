@@ -1,5 +1,5 @@
-// An http::Client that calls a FakeKube directly: no socket, no thread of its own. For simulations
-// and unit tests. Any thread.
+// An http::Client that calls a FakeKube directly, without a socket or a thread. For simulations and
+// unit tests. Any thread.
 #pragma once
 
 #include "core/http/client/client.h"
@@ -12,9 +12,9 @@ class InProcessClient final : public http::Client {
   // `kube` must outlive it.
   explicit InProcessClient(FakeKube& kube) : kube_(kube) {}
 
-  // The URL's host is not looked at. A dropped connection is kUnavailable.
+  // Ignores the URL's host. A dropped connection is kUnavailable.
   [[nodiscard]] Result<http::ClientResponse> send(const http::ClientRequest& request) override;
-  // `idle` is not enforced: nothing between us and the fake can fall silent.
+  // `idle` is not enforced: nothing between the client and the fake can be silent.
   [[nodiscard]] Result<http::ClientResponse> stream(
       const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
       const std::function<bool(std::string_view)>& on_bytes) override;

@@ -1,5 +1,4 @@
-// Builders of the objects that tests put into the fake; the same bodies are good for a real API
-// server.
+// Builders of the objects that tests put into the fake; a real API server accepts the same bodies.
 #pragma once
 
 #include <map>
@@ -10,21 +9,21 @@
 
 namespace gpuward::fakes {
 
-// Ready, with a boot id of its own ("boot-NAME") and a provider id.
+// A Ready node with its own boot id ("boot-NAME") and a provider id.
 [[nodiscard]] Json ready_node(const std::string& name);
-// What a node says of itself; empty where it has no such label or annotation.
+// The value of an object's label or annotation; empty if it has none.
 [[nodiscard]] std::string label_of(const Json& object, std::string_view key);
 [[nodiscard]] std::string annotation_of(const Json& object, std::string_view key);
 [[nodiscard]] bool has_taint(const Json& node, std::string_view key);
 
-// One container; `node` empty: not scheduled. Its phase is Pending until running_status() is
-// patched in, as the API gives it to every new pod.
+// A pod with one container; not scheduled if `node` is empty. Its phase is Pending, as for every
+// new pod, until running_status() is patched in.
 [[nodiscard]] Json pod(const std::string& name, const std::string& node,
                        const std::map<std::string, std::string>& labels = {});
-// For patch_status(): what a kubelet reports of a pod that runs well.
+// For patch_status(): a kubelet's status of a healthy running pod.
 [[nodiscard]] Json running_status();
 
-// Of a Job's pod: its metadata.ownerReferences.
+// The metadata.ownerReferences of a Job's pod.
 [[nodiscard]] Json owned_by_job(const Json& job);
 // For patch_status(): its one container, of that name, has ended.
 [[nodiscard]] Json ended_pod_status(const std::string& container, int exit_code,
@@ -35,7 +34,7 @@ namespace gpuward::fakes {
 // A PodDisruptionBudget for those labels.
 [[nodiscard]] Json budget(const std::string& name,
                           const std::map<std::string, std::string>& labels);
-// For patch_status(): what the disruption controller would write.
+// For patch_status(): the status that the disruption controller would write.
 [[nodiscard]] Json budget_status(int disruptions_allowed, int healthy = 1, int desired = 1);
 
 }  // namespace gpuward::fakes

@@ -1,6 +1,6 @@
-// What owns machines, as far as a terminate needs it: the definitions for an API server of
-// Karpenter's NodeClaim and of the Machine, and such objects. Tests play Karpenter: they take the
-// finalizer off.
+// The owners of machines, as far as a terminate needs them: the definitions of Karpenter's
+// NodeClaim and of the Machine for an API server, and such objects. Tests play Karpenter: they
+// remove the finalizer.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ inline Json node_claim(const std::string& name, const std::string& provider_id) 
           {"status", {{"providerID", provider_id}}}};
 }
 
-// What Karpenter writes on the Node: a merge patch.
+// The merge patch that Karpenter writes on the Node.
 inline Json owned_by_node_claim(const std::string& name, const std::string& uid) {
   const Json owner = {{"apiVersion", "karpenter.sh/v1"},
                       {"kind", "NodeClaim"},
@@ -33,7 +33,7 @@ inline Json owned_by_node_claim(const std::string& name, const std::string& uid)
   return {{"metadata", {{"ownerReferences", Json::array({owner})}}}};
 }
 
-// Of Cluster API or OpenShift.
+// The Machine of Cluster API or OpenShift.
 inline Json machine_definition(const std::string& group, const std::string& version) {
   return custom_definition({.group = group,
                             .version = version,

@@ -1,5 +1,5 @@
-// The Remediation resource for the fake API server: what has to be created there before anything
-// that works with Remediations. Used by the tests of the remediator and by its simulation.
+// The Remediation resource for the fake API server: create it before any code that uses
+// Remediations. Used by the tests of the remediator and by its simulation.
 #pragma once
 
 #include "tests/fakes/custom_definition.h"
@@ -8,7 +8,7 @@ namespace gpuward::remediator {
 
 using fakes::kDefinitions;
 
-// The CRD as shipped, cut to what the fake needs.
+// The shipped CRD, reduced to the parts that the fake needs.
 inline Json remediation_definition() {
   return fakes::custom_definition({.group = "gpuward.dev",
                                    .version = "v1alpha1",

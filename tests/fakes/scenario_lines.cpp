@@ -20,7 +20,7 @@ std::string beside(const std::string& file, const std::string& name) {
   return stands_alone ? name : file.substr(0, slash + 1) + name;
 }
 
-// "gpu.*.ecc" forgets "gpu.3.ecc.mode" too.
+// "gpu.*.ecc" also removes "gpu.3.ecc.mode".
 bool is_under(std::string_view key, std::string_view prefix) {
   if (key.starts_with(prefix)) return true;
   constexpr std::string_view kAnyGpu = "gpu.*.";

@@ -1,5 +1,5 @@
-// What the functions of the fake libamd_smi have in common: the scenario, the faults that it asks
-// for, and the handles. Inside the fake only.
+// The common parts of the fake libamd_smi's functions: the scenario, its faults, and the handles.
+// Used only inside the fake.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace gpuward::fake_amd {
 constexpr unsigned kOk = 0, kInvalid = 1, kUnsupported = 2, kOutOfResources = 15, kNotFound = 31;
 
 [[nodiscard]] AmdScenario scenario();
-// Called first by each function: hangs or crashes where the scenario says so; else the number to
-// return, kOk to go on.
+// Each function calls it first. Hangs or crashes if the scenario says so. Otherwise returns the
+// number to return, or kOk to continue.
 [[nodiscard]] unsigned enter(const char* function);
 
-// Handles are the GPU's place in the list, and one more: no handle is null.
+// A handle is the GPU's index in the list plus one, so that no handle is null.
 [[nodiscard]] void* handle_of(std::size_t gpu);
 [[nodiscard]] std::size_t gpu_of(const void* handle);
 

@@ -1,16 +1,16 @@
-// What a pretended AMD node is like: a text file of `key = value` lines, read by the fake
-// libamd_smi (amd_smi.cpp, named by GPUWARD_FAKE_AMD_SMI, read again at each call) and by the sysfs
-// tree of tests (amd_tree.h). Ready ones lie in tests/testdata/invented/amd.
+// A simulated AMD node: a text file of `key = value` lines. The fake libamd_smi (amd_smi.cpp) reads
+// the file that GPUWARD_FAKE_AMD_SMI names, again at each call; the tests' sysfs tree (amd_tree.h)
+// reads it too. Ready ones are in tests/testdata/invented/amd.
 //
 // The syntax of its lines is that of scenario_lines.h; the keys:
 //
-//   gpus = 0000:05:00.0 0000:26:00.0         which there are; N below is the place in this list, or
-//                                            `*` for those that have no line of their own
+//   gpus = 0000:05:00.0 0000:26:00.0         the GPUs; N below is the index in this list, or
+//                                            `*` for the GPUs without their own line
 //   sys.PATH = TEXT                          a file under /sys; `\n` is a line end
 //   gpu.N.PATH = TEXT                        a file in the GPU's folder under /sys
-//   gpu.N.PATH = bytes SIZE OFFSET:BITS=NUMBER …   binary, little-endian; what is not named is 0xff
+//   gpu.N.PATH = bytes SIZE OFFSET:BITS=NUMBER …   binary, little-endian; other bytes are 0xff
 //   kfd = 0                                  no compute driver; kfd.N = 0: not this GPU
-//   driver = 0                               no amdgpu; the GPUs are on the PCI bus all the same
+//   driver = 0                               no amdgpu, but the GPUs are on the PCI bus
 //
 //   smi.version = 26 0 2                     first words of amdsmi_version_t
 //   smi.N.uuid = TEXT                        amdsmi_get_gpu_device_uuid
@@ -21,10 +21,10 @@
 //                                            corrected or anything else; 2026-11-20T10:00:00 or
 //                                            `-`; 0:1F; the length that it claims
 //   smi.cper.afids = 24 30                   amdsmi_get_afids_from_cper, of any record
-//   smi.cper.at_once = 2                     how many a call gives at most
+//   smi.cper.at_once = 2                     the most that a call returns
 //   smi.cper.stuck = 1                       the cursor does not move
-//   smi.cper.bytes, smi.cper.count = N       how much it claims to have given
-//   smi.fault.FUNCTION = hang | crash | 34   a number is returned; hang ends when the line is gone
+//   smi.cper.bytes, smi.cper.count = N       the amount that it claims to have returned
+//   smi.fault.FUNCTION = hang | crash | 34   returns a number; hang ends when the line is removed
 #pragma once
 
 #include <map>

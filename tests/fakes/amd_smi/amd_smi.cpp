@@ -1,6 +1,6 @@
-// The fake libamd_smi: a real shared object with the functions that gpuward calls, answering from
-// the scenario named by GPUWARD_FAKE_AMD_SMI (amd_scenario.h). Its numbers and structures are its
-// own, not those of exporter/gpu/amd, so that both can be wrong only if both were copied wrong.
+// The fake libamd_smi: a real shared object with the functions that gpuward calls. It answers from
+// the scenario named by GPUWARD_FAKE_AMD_SMI (amd_scenario.h). It declares its own numbers and
+// structures, not those of exporter/gpu/amd, so that both are wrong only if both were copied wrong.
 #include <poll.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// amdsmi_get_gpu_cper_entries and amdsmi_get_afids_from_cper of the fake libamd_smi: a file of its
-// own, so that a library without them can be built.
+// amdsmi_get_gpu_cper_entries and amdsmi_get_afids_from_cper of the fake libamd_smi, in their own
+// file, so that a library without them can be built.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace gpuward::fake_amd {
 namespace {
 
-// The section behind a header: of no interest to anybody here.
+// The section after a header; no test reads it.
 constexpr std::size_t kBodyBytes = 200;
 // The GUIDs as UEFI prints them, in the order of their bytes.
 constexpr unsigned char kMce[] = {0xFE, 0x6F, 0xF5, 0xE8, 0x9C, 0x91, 0xC5, 0x4C,
@@ -28,7 +28,7 @@ unsigned severity_of(const std::string& word) {
   return word == "corrected" ? 2 : 99;
 }
 
-// `2026-11-20T10:00:00`; anything else: no time.
+// `2026-11-20T10:00:00`; any other text means no time.
 void put_time(const std::string& word, FakeCperHeader& header) {
   unsigned year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
   if (std::sscanf(word.c_str(), "%u-%u-%uT%u:%u:%u", &year, &month, &day, &hour, &minute,
@@ -44,7 +44,7 @@ void put_time(const std::string& word, FakeCperHeader& header) {
   header.century = static_cast<unsigned char>(year / 100 + 1);
 }
 
-// `fatal 2026-11-20T10:00:00 0:1`, and the length where the record lies about it.
+// `fatal 2026-11-20T10:00:00 0:1`, and the length if the record claims a wrong one.
 FakeCperHeader header_of(const std::string& text) {
   std::istringstream words(text);
   std::string severity, time, id, length;
@@ -71,7 +71,7 @@ std::vector<FakeCperHeader> records_of(const AmdScenario& now, std::size_t gpu) 
   return records;
 }
 
-// Which number says so is one of the things in which the generations differ.
+// The status number for more data, which differs between the generations.
 unsigned more_data(const AmdScenario& now) {
   const std::string* const version = now.find("smi.version");
   return version != nullptr && version->starts_with("25") ? 57 : 39;
@@ -111,7 +111,7 @@ FAKE_AMD_API unsigned amdsmi_get_gpu_cper_entries(void* processor, unsigned mask
   return status;
 }
 
-// The errors that a record says are those of the scenario, for whole records alone.
+// Returns the scenario's errors for any whole record.
 FAKE_AMD_API unsigned amdsmi_get_afids_from_cper(char* record, unsigned size, std::uint64_t* afids,
                                                  unsigned* count) {
   if (const unsigned error = enter("amdsmi_get_afids_from_cper")) return error;

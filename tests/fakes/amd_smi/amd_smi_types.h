@@ -1,5 +1,5 @@
-// The structures of the fake libamd_smi: its own, so that it and gpuward can be wrong together only
-// if both were copied wrong; tests/abi compares both with AMD's package.
+// The structures of the fake libamd_smi, declared separately, so that it and gpuward are wrong
+// together only if both were copied wrong; tests/abi compares both with AMD's package.
 #pragma once
 
 #include <cstdint>

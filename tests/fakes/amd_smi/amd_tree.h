@@ -1,5 +1,5 @@
-// A /sys as amdgpu fills it, made from a scenario (amd_scenario.h) in a folder of its own: the PCI
-// bus, the driver's folder, DRM cards with connectors, KFD's topology. Used by tests of whatever
+// A /sys as amdgpu fills it, made from a scenario (amd_scenario.h) in its own folder: the PCI bus,
+// the driver's folder, DRM cards with connectors, KFD's topology. Used by the tests of code that
 // reads AMD GPUs from sysfs.
 #pragma once
 
@@ -19,7 +19,7 @@ class AmdTree {
   explicit AmdTree(const std::string& scenario);
 
   [[nodiscard]] std::string sys() const { return (folder_ / "sys").string(); }
-  // A file in the GPU's folder, written anew; `content` as in a scenario.
+  // Replaces a file in the GPU's folder; `content` as in a scenario.
   void write(std::size_t gpu, const std::string& path, std::string_view content) const;
   void remove(std::size_t gpu, const std::string& path) const;
   void unload_driver() const;
@@ -34,7 +34,7 @@ class AmdTree {
   std::vector<std::string> gpus_;
 };
 
-// The bytes that a scenario's text stands for.
+// The bytes for a scenario's text.
 [[nodiscard]] std::string content_of(std::string_view text);
 
 }  // namespace gpuward::fake_amd

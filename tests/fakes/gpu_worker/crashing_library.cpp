@@ -1,4 +1,4 @@
-// A GPU library that is broken beyond loading: it ends the process that loads it.
+// A GPU library that cannot be loaded: it ends the process that loads it.
 #include <cstdlib>
 
 namespace {

@@ -1,15 +1,15 @@
-// A GPU worker that does what its arguments say, one after the other, and then answers as a good
-// one. Started by the tests of WorkerSource in place of `gpuward-exporter gpu-worker`.
+// A GPU worker that carries out its arguments, one after the other, and then answers like a healthy
+// one. The tests of WorkerSource start it instead of `gpuward-exporter gpu-worker`.
 //
 //   ask             waits for a request
 //   report          answers with one GPU
-//   progress:TEXT   says what it is about to ask the driver
+//   progress:TEXT   reports its next call of the driver
 //   xid:CODE        sends an Xid of 0000:4e:00
-//   print:TEXT      writes a line of anything to the pipe; cut:TEXT without its end
+//   print:TEXT      writes any line to the pipe; cut:TEXT without its end
 //   complain:TEXT   writes a line to stderr
 //   flood, flood-stderr, flood-progress   never stops writing
 //   hang, close, crash, exit:CODE         stops answering; closes its pipe and lives on; ends
-//   once:FILE       goes on only where FILE is not there yet, and makes it
+//   once:FILE       continues only if FILE does not exist yet, and makes it
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

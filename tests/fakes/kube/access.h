@@ -1,4 +1,4 @@
-// Who may do what in the fake: bearer tokens, and a list of what is denied to whom.
+// Access rules of the fake: bearer tokens, and a list of denials by user.
 #pragma once
 
 #include <map>
@@ -19,18 +19,18 @@ struct Denial {
 
 class Access {
  public:
-  // No token at all: everybody is the user "anonymous-admin" and may do everything that is not
+  // Without any token every client is the user "anonymous-admin" and may do everything that is not
   // denied.
   void allow_token(const std::string& token, const std::string& user);
   void revoke_token(const std::string& token);
   void deny(const Denial& denial);
 
-  // 401, or who it is.
+  // The user, or 401.
   [[nodiscard]] Outcome<std::string> authenticate(std::string_view authorization) const;
-  // 403 in the words of RBAC. `verb` is get, list, watch, create, update, patch or delete.
+  // 403 with the text of RBAC. `verb` is get, list, watch, create, update, patch or delete.
   [[nodiscard]] Check authorize(const std::string& user, const std::string& verb,
                                 const Target& target) const;
-  // A SelfSubjectAccessReview with its answer.
+  // The SelfSubjectAccessReview with its answer.
   [[nodiscard]] Json review(const std::string& user, Json question) const;
 
  private:

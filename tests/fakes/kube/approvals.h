@@ -1,6 +1,7 @@
-// The admission policies of approvals (manifests/remediator-admission.yaml) as the fake has them:
-// nobody writes approved-by in another's name, and a Remediation is made with nothing that an
-// operator says. The fake knows no accounts: only the remediator makes Remediations.
+// The admission policies of approvals (manifests/remediator-admission.yaml) in the fake: a user
+// cannot write approved-by in another user's name, and a new Remediation must not contain an
+// operator's annotations. The fake has no accounts: it assumes that only the remediator creates
+// Remediations.
 #pragma once
 
 #include <string>
@@ -11,10 +12,10 @@
 
 namespace gpuward::fakes {
 
-// Whether anything of that can be in a write to `target`.
+// Whether a write to `target` can contain any of that.
 [[nodiscard]] bool may_approve(const Target& target);
 
-// Of such a target. `before` is null where the object is to be made. 403 in the words of a
+// Checks a write to one of those targets; `before` is null for a new object. 403 with the text of a
 // ValidatingAdmissionPolicy.
 [[nodiscard]] Check check_approval(const std::string& user, const Target& target,
                                    const Json& before, const Json& body);

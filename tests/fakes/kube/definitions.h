@@ -1,4 +1,4 @@
-// CustomResourceDefinitions: what applying one adds to the Registry.
+// CustomResourceDefinitions: the kinds that one adds to the Registry.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,8 @@ namespace gpuward::fakes {
 // The kinds of its served versions.
 [[nodiscard]] std::vector<Resource> resources_of(const Json& definition);
 
-// Fills in what the real server does at once or moments later: names, conversion, Established.
+// Sets the fields that the real server sets at once or moments later: names, conversion,
+// Established.
 void establish(Json& definition, const std::string& now);
 
 }  // namespace gpuward::fakes

@@ -11,7 +11,7 @@
 namespace gpuward::fakes {
 namespace {
 
-// Seconds that the pod has to end; 0 where nobody is there to end it
+// The grace period of the pod in seconds; 0 if no kubelet has to end it
 // (pkg/registry/core/pod/strategy.go).
 std::int64_t grace_of(const Json& pod, const Json& options) {
   const Json& spec = member_at(pod, "spec");
@@ -34,7 +34,7 @@ bool has_finalizers(const Json& object) {
   return !member_at(metadata_of(object), "finalizers").empty();
 }
 
-// What hangs on an object that goes: the kind that a definition has made, with all of its objects.
+// Deletes what depends on the object: a definition's kind, with all of its objects.
 void end_dependents(World& world, const Target& target, const Json& object) {
   if (target.resource->plural != "customresourcedefinitions") return;
   const std::string group = string_at(member_at(object, "spec"), "group");
@@ -109,8 +109,8 @@ Outcome<Json> delete_object(World& world, const Target& target, const Json& opti
   }
   const Object after = end_object(world, target, before, options, persist);
   const bool is_gone = !member_at(*after, "metadata").contains("deletionTimestamp");
-  // Pods and unfinished objects come back whole; what is gone is a Status
-  // (rest.Store.ReturnDeletedObject).
+  // The answer for a pod or an object with finalizers is the object; for a deleted one it is a
+  // Status (rest.Store.ReturnDeletedObject).
   if (!is_gone || target.resource->plural == "pods") return *after;
   Json details = {{"name", target.name},
                   {"kind", target.resource->plural},

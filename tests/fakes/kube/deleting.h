@@ -13,8 +13,8 @@ namespace gpuward::fakes {
   return member_at(object, "metadata");
 }
 
-// `options` is a DeleteOptions, null where the request had no body. The answer is the object, or a
-// Status for the kinds where the real one answers so.
+// `options` is a DeleteOptions, null if the request had no body. The answer is the object, or a
+// Status for the kinds for which the real server answers so.
 [[nodiscard]] Outcome<Json> delete_object(World& world, const Target& target, const Json& options,
                                           Persist persist);
 
@@ -22,7 +22,7 @@ namespace gpuward::fakes {
 [[nodiscard]] Outcome<Json> evict_pod(World& world, const Target& target, const Json& eviction,
                                       Persist persist);
 
-// With world.writing held: what a DELETE does once its preconditions hold. The object as it is
+// Call it with world.writing held, after the preconditions of a DELETE. Returns the object as it is
 // then.
 [[nodiscard]] Object end_object(World& world, const Target& target, const Object& before,
                                 const Json& options, Persist persist);

@@ -85,7 +85,7 @@ Json resource_list(const Registry& registry, const GroupVersion& gv) {
           {"resources", std::move(entries)}};
 }
 
-// kubectl looks for the `fieldValidation` and `dryRun` parameters of each kind's PATCH.
+// kubectl searches the PATCH of each kind for the parameters `fieldValidation` and `dryRun`.
 Json open_api_paths(const Registry& registry, const GroupVersion& gv) {
   Json paths = Json::object();
   for (const ResourcePtr& resource : registry.all()) {

@@ -1,5 +1,5 @@
-// What a client asks before it asks anything else: versions, groups, kinds, and as much of OpenAPI
-// as `kubectl apply` looks at.
+// The first requests of a client: versions, groups, kinds, and the part of OpenAPI that `kubectl
+// apply` reads.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace gpuward::fakes {
 
-// nullopt where the path is none of discovery's.
+// nullopt if the path does not belong to discovery.
 [[nodiscard]] std::optional<Json> discover(const Registry& registry, std::string_view path);
 
 }  // namespace gpuward::fakes

@@ -130,8 +130,8 @@ Outcome<Json> evict_pod(World& world, const Target& target, const Json& eviction
   const std::lock_guard lock(world.writing);
   Object pod = world.store.find(target.id());
   if (!pod) return not_found(target.resource->about(), target.name);
-  // The real one asks the budgets first, and what it took from them stays taken where the
-  // precondition fails.
+  // The real server asks the budgets first, and does not return the disruption if the precondition
+  // fails.
   if (auto check = check_budgets(world, target, *pod, persist); !check) {
     return std::unexpected(check.error());
   }

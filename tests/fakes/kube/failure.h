@@ -1,4 +1,4 @@
-// What the fake API refuses, in the words of the real one: every function makes the Status that
+// The errors of the fake API, with the text of the real one: every function makes the Status that
 // kube-apiserver 1.37 sends in that case. Used by all parts of the fake.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace gpuward::fakes {
 
 struct Failure {
   int code = 500;
-  std::string reason;  // empty where the real one leaves it out
+  std::string reason;  // empty if the real server omits it
   std::string message;
   Json details = nullptr;
 };
@@ -22,12 +22,12 @@ template <typename T>
 using Outcome = std::expected<T, Failure>;
 using Check = Outcome<void>;
 
-// One fault of a field, as in `details.causes` of a 422.
+// The fault of one field, as in `details.causes` of a 422.
 struct Cause {
   std::string reason, message, field;
 };
 
-// Of what a message speaks: {"gpuward.dev", "remediations", "Remediation"}.
+// The subject of a message: {"gpuward.dev", "remediations", "Remediation"}.
 struct About {
   std::string group, plural, kind;
 };
@@ -35,13 +35,13 @@ struct About {
 [[nodiscard]] std::unexpected<Failure> bad_request(std::string message);
 [[nodiscard]] std::unexpected<Failure> not_found(const About& about, std::string_view name);
 [[nodiscard]] std::unexpected<Failure> no_such_path();
-// A group or version that nobody serves: no Status but "404 page not found" as text.
+// A group or version that is not served: not a Status but the text "404 page not found".
 [[nodiscard]] std::unexpected<Failure> no_such_page();
 [[nodiscard]] std::unexpected<Failure> method_not_allowed();
 [[nodiscard]] std::unexpected<Failure> already_exists(const About& about, std::string_view name);
 [[nodiscard]] std::unexpected<Failure> conflict(const About& about, std::string_view name,
                                                 std::string_view why);
-// Of a DELETE's preconditions: it speaks of the kind, where other conflicts speak of the plural.
+// For a DELETE's preconditions: it names the kind, while other conflicts name the plural.
 [[nodiscard]] std::unexpected<Failure> precondition_failed(const About& about,
                                                            std::string_view name,
                                                            const std::string& why);
@@ -50,7 +50,7 @@ struct About {
                                                const std::vector<Cause>& causes);
 [[nodiscard]] std::unexpected<Failure> unauthorized();
 [[nodiscard]] std::unexpected<Failure> unsupported_media_type(std::string_view accepted);
-// A 410 of that message: "too old resource version: 1 (9)".
+// A 410 with that message: "too old resource version: 1 (9)".
 [[nodiscard]] Failure expired(std::string message);
 
 // The Status object; kind, apiVersion and metadata as the real one writes them.

@@ -1,5 +1,4 @@
-// What goes wrong on purpose: a plan of faults, each for requests that match, a number of times.
-// Any thread.
+// Deliberate faults: a plan of faults, each for a number of requests that match. Any thread.
 #pragma once
 
 #include <chrono>
@@ -18,8 +17,8 @@
 namespace gpuward::fakes {
 
 enum class FaultKind {
-  kDelay,          // answers late (`delay`), otherwise well
-  kDropBefore,     // cuts the connection; nothing was done
+  kDelay,          // answers after `delay`, without an error
+  kDropBefore,     // cuts the connection before it does anything
   kDropAfter,      // does it, then cuts the connection: the answer is lost
   kConflict,       // 409: the object has been modified
   kOverloaded,     // 429 of priority and fairness, with its headers and Retry-After
@@ -37,28 +36,28 @@ enum class FaultKind {
 
 struct Fault {
   FaultKind kind = FaultKind::kInternalError;
-  std::string method = ".*";  // regular expressions for the whole of it
+  std::string method = ".*";  // regular expressions that match the whole text
   std::string path = ".*";    // decoded, without the query
-  int times = 1;              // negative: for ever
-  int skip = 0;               // matching requests that go well before
+  int times = 1;              // negative: without an end
+  int skip = 0;               // matching requests before it that succeed
   std::chrono::milliseconds delay{0};
   std::chrono::seconds retry_after{1};
   std::size_t after_events = 0;
-  // Called when it is met, after what is done of the request and before the answer.
+  // Called for each hit, after the request has taken effect and before the answer.
   std::function<void()> on_hit = {};
 };
 
 [[nodiscard]] std::optional<FaultKind> parse_fault_kind(
     std::string_view name);  // "kDropAfter": "drop_after"
 [[nodiscard]] std::string_view name_of(FaultKind kind);
-// The failure that a client sees; nullopt for the kinds that are no plain failure.
+// The failure that a client gets; nullopt for kinds that are not a plain failure.
 [[nodiscard]] std::optional<Failure> failure_of(const Fault& fault, std::string_view path);
 
 class FaultPlan {
  public:
   // Returns its number, for hits(). A broken regular expression throws std::regex_error.
   std::size_t add(const Fault& fault);
-  // The first fault that this request meets; it is used up by one.
+  // The first fault that matches this request; uses it up by one.
   [[nodiscard]] std::optional<Fault> meet(const std::string& method, const std::string& path);
   [[nodiscard]] std::size_t hits(std::size_t number) const;
   void clear();

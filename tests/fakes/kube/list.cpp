@@ -13,7 +13,7 @@ namespace {
 
 using http::query_value;
 
-// Where the next page begins, and of which revision the first page was.
+// The beginning of the next page, and the revision of the first page.
 struct Continue {
   Revision revision = 0;
   ObjectId after;
@@ -63,7 +63,7 @@ Check check_revision(const World& world, const std::string& text) {
        {"retryAfterSeconds", 1}}});
 }
 
-// Items of built-in kinds come without kind and apiVersion, as typed lists do.
+// Items of built-in kinds have no kind and apiVersion, as in typed lists.
 Json as_item(const Resource& resource, const Json& object) {
   Json item = object;
   if (resource.custom) return item;
@@ -108,7 +108,7 @@ Outcome<Json> list_objects(const World& world, const Target& target, const http:
   const auto limit = parse_integer<std::size_t>(query_value(query, "limit")).value_or(0);
   Json items = Json::array();
   Json metadata = {{"resourceVersion", std::to_string(snapshot.revision)}};
-  if (target.resource->custom) metadata["continue"] = "";  // unstructured lists always carry it
+  if (target.resource->custom) metadata["continue"] = "";  // unstructured lists always have it
   for (std::size_t i = 0; i < snapshot.objects.size(); ++i) {
     const Json& object = *snapshot.objects[i];
     if (!selector->selects(object)) continue;

@@ -1,6 +1,5 @@
-// Objects as Go writes them: fields that are always there, fields that vanish when empty. Without
-// it a client of the fake would not meet the nulls and the absent lists that the real API answers
-// with.
+// Objects as Go writes them: some fields are always there, others disappear when empty. It gives
+// the fake's clients the nulls and the absent lists that the real API sends.
 #pragma once
 
 #include "core/runtime/json.h"
@@ -10,9 +9,9 @@ namespace gpuward::fakes {
 
 void write_normally(const Resource& resource, Json& object);
 
-// A new node that does not say it is Ready gets the taint that admission gives it
-// (plugin/pkg/admission/nodetaint); a Ready one is taken for one that its controller has cleared
-// already.
+// A new node that does not say that it is Ready gets the taint of admission
+// (plugin/pkg/admission/nodetaint). For a Ready one the fake assumes that the controller has
+// removed it already.
 void taint_unready_node(Json& node);
 
 }  // namespace gpuward::fakes

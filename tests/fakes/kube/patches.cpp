@@ -44,8 +44,9 @@ std::size_t index_of(const Json& list, const Json& item, std::string_view key) {
   return static_cast<std::size_t>(same - list.begin());
 }
 
-// Both in their own order. Of two items at the front, the one that came first on the server goes
-// first; one that is new to the server goes before any other (strategicpatch's mergeSortedSlice).
+// Both lists keep their own order. If two items are at the front, the one that is first on the
+// server goes first; an item that is new to the server goes before any other (strategicpatch's
+// mergeSortedSlice).
 Json merged_in_order(const Json& patched, const Json& untouched, const Json& server,
                      std::string_view key) {
   Json result = Json::array();
@@ -87,8 +88,8 @@ Json merge_set(Json target, const Json& patch) {
   return target;
 }
 
-// "$deleteFromPrimitiveList/finalizers": what to take out of that list. The other directives about
-// order change nothing that a client may rely on.
+// "$deleteFromPrimitiveList/finalizers": the values to remove from that list. The other directives,
+// about order, change nothing that a client may rely on.
 void apply_directive(Json& target, std::string_view directive, const Json& value) {
   constexpr std::string_view kDelete = "$deleteFromPrimitiveList/";
   if (directive.starts_with(kDelete)) {
@@ -122,7 +123,7 @@ void merge_member(Json& target, const std::string& key, const Json& value) {
   }
 }
 
-// The one place where the JSON library's exceptions about JSON Patch end.
+// The JSON library's exceptions about JSON Patch end here.
 Outcome<Json> apply_json_patch(const Json& target, const Json& patch) {
   if (!patch.is_array()) {
     return bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch");

@@ -1,5 +1,5 @@
-// What happens to a body before it is judged: it takes the kind and namespace of its URL, and a new
-// object gets what the server alone writes.
+// Changes to a body before it is checked: it gets the kind and namespace of its URL, and a new
+// object gets the fields that only the server writes.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace gpuward::fakes {
 
-// The kind in the body must be the one of the URL; a built-in kind may leave it out.
+// The kind in the body must be that of the URL; a body of a built-in kind may omit it.
 [[nodiscard]] Check adopt_type(const Resource& resource, Json& object);
 [[nodiscard]] Check adopt_namespace(const Target& target, Json& object);
-// 404 for a namespace that is not there, 403 for one that is being deleted.
+// 404 for a namespace that does not exist, 403 for one that is being deleted.
 [[nodiscard]] Check require_namespace(const World& world, const Target& target,
                                       const std::string& name);
 // Name, uid, stamps, generation, defaults; the status of a new object.

@@ -15,7 +15,7 @@
 
 namespace gpuward::fakes {
 
-// `labelSelector`, `fieldSelector` and the name in the path, together.
+// Combines `labelSelector`, `fieldSelector` and the name in the path.
 [[nodiscard]] Outcome<Selector> selector_of(const Target& target, const http::Query& query);
 
 [[nodiscard]] Outcome<Json> list_objects(const World& world, const Target& target,
@@ -25,20 +25,20 @@ struct WatchPlan {
   Target target;
   Selector selector;
   Revision since = 0;
-  bool sends_present = false;  // the present objects come first, as ADDED
+  bool sends_present = false;  // first sends the present objects, as ADDED
   bool ends_present = false;   // then a BOOKMARK says that these were all
   bool bookmarks = false;
-  std::chrono::seconds timeout{0};  // zero: until the client goes
+  std::chrono::seconds timeout{0};  // zero: until the client disconnects
   std::chrono::milliseconds bookmark_interval{0};
-  // How an object is written: as itself, or as a Table with one row.
+  // Renders an object: as itself, or as a Table with one row.
   std::function<Json(const Json&)> render;
 };
 
 // 400 for a bad revision or selector.
 [[nodiscard]] Outcome<WatchPlan> plan_watch(const Target& target, const http::Query& query);
 
-// Writes events until the client goes, the time is up, the server stops or the history is forgotten
-// (an ERROR event with code 410 is the last one then).
+// Writes events until the client disconnects, the time is up, the server stops or the history is
+// forgotten (then the last event is an ERROR with code 410).
 void run_watch(const World& world, const WatchPlan& plan, http::BodyWriter& writer);
 
 // An ERROR event as the real server writes it.

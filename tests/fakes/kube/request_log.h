@@ -1,4 +1,4 @@
-// What was asked of the fake, for assertions. Any thread; keeps the newest.
+// The requests to the fake, for assertions. Any thread; keeps the newest.
 #pragma once
 
 #include <cstddef>

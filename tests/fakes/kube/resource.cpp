@@ -30,7 +30,7 @@ Resource with(Resource resource, Traits traits, std::vector<std::string> short_n
   return resource;
 }
 
-// What the strategies of kubernetes/kubernetes pkg/registry say about each kind.
+// The properties of each kind, from the strategies of kubernetes/kubernetes pkg/registry.
 std::vector<Resource> built_ins() {
   constexpr Traits kNode{.has_status = true, .keeps_status = true, .unconditional_update = true};
   constexpr Traits kNamespace{.has_status = true, .unconditional_update = true};

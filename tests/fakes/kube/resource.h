@@ -1,6 +1,6 @@
-// The kinds that the fake API knows: a table of built-in ones, and those that
-// CustomResourceDefinitions add. A Resource says how its kind differs from the others; the rest of
-// the fake is generic.
+// The kinds that the fake API serves: a table of built-in ones, and those that
+// CustomResourceDefinitions add. A Resource has the differences of its kind from the others; the
+// rest of the fake is generic.
 #pragma once
 
 #include <map>
@@ -17,12 +17,11 @@ namespace gpuward::fakes {
 
 struct Traits {
   bool namespaced = false;
-  bool has_status = false;  // a status subresource: the main one does not touch .status
-  bool keeps_status =
-      false;  // what is created may carry a status (a kubelet registers its node so)
+  bool has_status = false;    // a status subresource: the main one does not change .status
+  bool keeps_status = false;  // a new object may have a status (a kubelet registers its node so)
   bool has_generation = false;
   bool unconditional_update = false;  // PUT without resourceVersion
-  bool create_on_update = false;      // PUT of what is not there creates it
+  bool create_on_update = false;      // PUT of an absent object creates it
 };
 
 struct Resource {
@@ -30,8 +29,8 @@ struct Resource {
   std::vector<std::string> short_names;
   Traits traits;
   bool custom = false;
-  Json schema = nullptr;   // openAPIV3Schema of a custom one
-  Json columns = nullptr;  // additionalPrinterColumns of a custom one
+  Json schema = nullptr;   // openAPIV3Schema of a custom kind
+  Json columns = nullptr;  // additionalPrinterColumns of a custom kind
 
   [[nodiscard]] std::string api_version() const {
     return group.empty() ? version : group + "/" + version;
@@ -46,13 +45,13 @@ using ResourcePtr = std::shared_ptr<const Resource>;
 
 class Registry {
  public:
-  Registry();  // with the built-in ones
-  // Any thread. Null where there is none.
+  Registry();  // with the built-in kinds
+  // Any thread. Null if there is none.
   [[nodiscard]] ResourcePtr find(std::string_view group, std::string_view version,
                                  std::string_view plural) const;
   [[nodiscard]] bool serves(std::string_view group, std::string_view version) const;
   [[nodiscard]] std::vector<ResourcePtr> all() const;
-  // Replaces what an earlier definition of that group and plural has added.
+  // Replaces the kinds that an earlier definition of that group and plural added.
   void define(const std::string& group, const std::string& plural, std::vector<Resource> versions);
 
  private:

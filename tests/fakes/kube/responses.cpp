@@ -10,7 +10,7 @@
 namespace gpuward::fakes {
 namespace {
 
-// Lets so many lines through, then breaks off in the way that the fault says.
+// Passes that many lines, then breaks off as the fault says.
 class BrokenWriter final : public http::BodyWriter {
  public:
   BrokenWriter(http::BodyWriter& real, const Fault& fault) : real_(real), fault_(fault) {}

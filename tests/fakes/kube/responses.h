@@ -1,4 +1,4 @@
-// From what the fake has decided to what goes over the wire.
+// Converts the fake's decisions to HTTP responses.
 #pragma once
 
 #include <stdexcept>
@@ -12,20 +12,20 @@
 
 namespace gpuward::fakes {
 
-// Thrown out of a response's stream where the connection is to be cut in the middle.
+// Thrown out of a response's stream to cut the connection in the middle.
 class ConnectionCut : public std::runtime_error {
  public:
   ConnectionCut() : std::runtime_error("connection cut on purpose") {}
 };
 
-// kubectl asks for Tables in its Accept header.
+// Whether the Accept header asks for a Table, as kubectl's does.
 [[nodiscard]] bool wants_table(const http::Request& request);
 
-// Some clients ask there for the metadata of what they read or write, and no more.
+// Whether the Accept header asks only for the metadata of the objects.
 [[nodiscard]] bool wants_metadata_alone(const http::Request& request);
 
 [[nodiscard]] http::Response json_response(int status, const Json& body);
-// A Status; with Retry-After where its details say so.
+// A Status; with Retry-After if its details contain it.
 [[nodiscard]] http::Response failure_response(const Failure& failure);
 [[nodiscard]] http::Response written_response(int status, const Json& object,
                                               const http::Request& request);

@@ -10,7 +10,7 @@ namespace {
 
 bool flag(const Json& schema, const char* key) { return member_at(schema, key) == true; }
 
-// Metadata and the type are the server's own, whatever the schema says of them.
+// The server owns the metadata and the type, whatever the schema declares.
 bool is_envelope(const std::string& path, const std::string& key) {
   return path.empty() && (key == "apiVersion" || key == "kind" || key == "metadata");
 }
@@ -128,7 +128,7 @@ void check_number(const Json& value, const Json& schema, const std::string& path
   }
 }
 
-// A number with a fraction has the wrong type, and is checked as a number nevertheless.
+// A number with a fraction has the wrong type, but is also checked as a number.
 void check_fraction(const Json& value, const Json& schema, const std::string& path,
                     Causes& causes) {
   causes.push_back(

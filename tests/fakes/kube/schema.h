@@ -1,6 +1,6 @@
-// Structural schemas of CustomResourceDefinitions, as far as gpuward's own and its neighbours' go:
-// types, required, enum, pattern, bounds, nullable, defaults, pruning of unknown fields. CEL rules
-// are not run.
+// Structural schemas of CustomResourceDefinitions, as far as those of gpuward and its neighbours
+// use them: types, required, enum, pattern, bounds, nullable, defaults, pruning of unknown fields.
+// CEL rules do not run.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace gpuward::fakes {
 
-// Removes what the schema does not know (x-kubernetes-preserve-unknown-fields is respected).
+// Removes fields that the schema does not declare (respects x-kubernetes-preserve-unknown-fields).
 void prune(Json& value, const Json& schema);
 void fill_defaults(Json& value, const Json& schema);
-// Every fault, with the field's path ("spec.severity"); empty where the value is good.
+// Every fault, with the field's path ("spec.severity"); empty if the value is valid.
 [[nodiscard]] std::vector<Cause> validate(const Json& value, const Json& schema,
                                           const std::string& path);
 

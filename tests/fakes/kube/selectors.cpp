@@ -34,7 +34,7 @@ std::optional<std::string> label_of(const Json& labels, const std::string& key) 
   return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
 }
 
-// Fields have no "absent": what is not there is the empty string (or false).
+// A field cannot be absent: a missing one is the empty string (or false).
 std::string field_of(const Json& object, std::string_view path) {
   const Json* at = &object;
   for (std::size_t begin = 0; begin <= path.size();) {
@@ -128,7 +128,7 @@ bool selectable(const Resource& resource, std::string_view field) {
   return std::ranges::find(kPodFields, field) != kPodFields.end();
 }
 
-// Kinds with fields of their own to select by say it in other words than those without.
+// Kinds with their own selectable fields use another text than those without.
 std::string why_not_selectable(const Resource& resource, const std::string& field) {
   constexpr std::array kWithOwnFields{"nodes", "pods", "events", "namespaces", "jobs"};
   const bool has_own = std::ranges::find(kWithOwnFields, resource.plural) != kWithOwnFields.end();

@@ -12,7 +12,7 @@
 
 namespace gpuward::fakes {
 
-// One requirement: key, and the values among which the label must (or must not) be.
+// One requirement: a key, and the values that the label must (or must not) have.
 struct Requirement {
   enum class Kind { kIn, kNotIn, kExists, kAbsent };
   Kind kind = Kind::kIn;
@@ -22,7 +22,7 @@ struct Requirement {
 
 class Selector {
  public:
-  // All of those must hold; none: everything is selected.
+  // All of these must match; without any, every object is selected.
   explicit Selector(std::vector<Requirement> labels = {}, std::vector<Requirement> fields = {});
   [[nodiscard]] bool selects(const Json& object) const;
   [[nodiscard]] bool empty() const { return labels_.empty() && fields_.empty(); }
@@ -31,7 +31,7 @@ class Selector {
   std::vector<Requirement> labels_, fields_;
 };
 
-// 400 for what does not parse, and for fields that the kind cannot be selected by.
+// 400 for text that does not parse, and for fields that the kind cannot be selected by.
 [[nodiscard]] Outcome<std::vector<Requirement>> parse_label_selector(std::string_view text);
 [[nodiscard]] Outcome<std::vector<Requirement>> parse_field_selector(std::string_view text,
                                                                      const Resource& resource);

@@ -86,7 +86,7 @@ void Store::record(ChangeKind kind, const ObjectId& id, const Object& now, const
 void Store::forget_history() {
   const std::lock_guard lock(mutex_);
   history_.clear();
-  // The next write's predecessor is still good: only what is older than now is gone.
+  // The revision before the next write is still valid: only older ones are gone.
   forgotten_up_to_ = revision_;
   changed_.notify_all();
 }

@@ -1,6 +1,5 @@
-// The objects of the fake API and what became of them: one revision counter, a window of past
-// changes for watches. Any thread. Read-modify-write is the caller's business (FakeKube has one
-// lock for writers).
+// The objects of the fake API and their changes: one revision counter, and a window of past changes
+// for watches. Any thread. The caller guards read-modify-write (FakeKube has one lock for writers).
 #pragma once
 
 #include <chrono>
@@ -33,7 +32,7 @@ struct Change {
   Revision revision = 0;
   ChangeKind kind = ChangeKind::kAdded;
   ObjectId id;
-  Object now;     // as it is after the change; for kDeleted as it was last
+  Object now;     // after the change; for kDeleted its last state
   Object before;  // null for kAdded
 };
 
@@ -48,12 +47,12 @@ class Store {
     std::vector<Object> objects;  // by namespace and name
     Revision revision = 0;
   };
-  // `ns` empty: all namespaces. Starts behind `after` (a page's last id).
+  // `ns` empty: all namespaces. Starts after `after` (the last id of a page).
   [[nodiscard]] Snapshot list(const std::string& collection, const std::string& ns,
                               const ObjectId& after = {}) const;
-  // Stores it under a new revision, which is written into metadata.resourceVersion.
+  // Stores it under a new revision, which it writes into metadata.resourceVersion.
   Object put(const ObjectId& id, Json object);
-  // The object as it was, with the revision of its end; null where there was none.
+  // The last state of the object, with the revision of its deletion; null if there was none.
   Object erase(const ObjectId& id);
   [[nodiscard]] Revision revision() const;
 
@@ -62,11 +61,11 @@ class Store {
     Revision revision = 0;
   };
   [[nodiscard]] Backup backup() const;
-  // All objects are what they were, with the versions that they had. The store goes on from
-  // `revision`: the backup's own, or a higher one, from which no watch remembers what was before.
+  // All objects get their old state and their old versions. The store continues from `revision`:
+  // the backup's own, or a higher one, before which no watch has changes.
   void restore(const Backup& backup, Revision revision);
 
-  // Forgets past changes, as a compaction does: older revisions are gone from then on.
+  // Forgets past changes, as a compaction does: older revisions are gone from now on.
   void forget_history();
   [[nodiscard]] bool remembers(Revision since) const;
 

@@ -129,7 +129,7 @@ Cells built_in_cells(const Resource& resource, const Json& object, Clock::Wall n
   return {text_at(object, {"metadata", "name"}), age(object, now)};
 }
 
-// ".spec.node" and, as far as anybody uses them, names in brackets: ".metadata.labels['a.b/c']".
+// ".spec.node" and the names in brackets that are in use: ".metadata.labels['a.b/c']".
 const Json& json_path(const Json& object, std::string_view path) {
   const Json* here = &object;
   while (!path.empty()) {

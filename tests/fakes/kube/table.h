@@ -1,5 +1,5 @@
-// Objects as the Table that kubectl prints: real columns for what people look at, NAME and AGE for
-// the rest.
+// Objects as the Table that kubectl prints: real columns for the kinds that users read, NAME and
+// AGE for the rest.
 #pragma once
 
 #include <chrono>

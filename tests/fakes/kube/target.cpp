@@ -17,7 +17,7 @@ std::vector<std::string> segments_of(std::string_view path) {
   return segments;
 }
 
-// Takes the first segment off, where there is one.
+// Removes and returns the first segment, if there is one.
 std::string take(std::vector<std::string>& segments) {
   if (segments.empty()) return {};
   std::string first = std::move(segments.front());

@@ -1,4 +1,4 @@
-// What a URL of the API names: a kind, a namespace, an object, a subresource.
+// The parts of an API URL: a kind, a namespace, an object, a subresource.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct Target {
   [[nodiscard]] ObjectId id() const { return {resource->collection(), ns, name}; }
 };
 
-// 404 for what is no path of a known kind.
+// 404 for a path without a known kind.
 [[nodiscard]] Outcome<Target> parse_target(const Registry& registry, std::string_view path);
 
 }  // namespace gpuward::fakes

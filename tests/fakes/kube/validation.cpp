@@ -21,7 +21,7 @@ bool is_subdomain(const std::string& text) {
   return std::regex_match(text, kPattern);
 }
 
-// A label's value, or where it may not be empty the name part of a key.
+// A label's value, or the name part of a key if it may not be empty.
 bool is_label_value(const std::string& text) {
   static const std::regex kPattern(R"((([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?)");
   return std::regex_match(text, kPattern);
@@ -177,7 +177,7 @@ void check_lease(const Json& lease, Causes& causes) {
   }
 }
 
-// Core validation counts the values alone, not their keys.
+// Core validation counts only the values, not their keys.
 void check_config_map(const Json& config_map, Causes& causes) {
   constexpr std::size_t kMaxBytes = 1U << 20U;
   std::size_t bytes = 0;
@@ -188,7 +188,7 @@ void check_config_map(const Json& config_map, Causes& causes) {
   }
 }
 
-// The types of what gpuward writes, as a schema; what is not named here is not checked.
+// The types of the fields that gpuward writes, as a schema; other fields are not checked.
 const Json& types_of(const Resource& resource) {
   static const Json kNode = parse_json(R"({"properties":{"spec":{"properties":{
       "unschedulable":{"type":"boolean"},"taints":{"type":"array","items":{"type":"object","properties":{

@@ -1,6 +1,6 @@
-// What the API refuses about the built-in kinds that gpuward writes: names, labels, taints, events,
-// leases. Faults of type (a string where a boolean belongs) are 400, faults of value 422, as in the
-// real one.
+// The API's checks of the built-in kinds that gpuward writes: names, labels, taints, events,
+// leases. Faults of type (a string instead of a boolean) are 400, faults of value 422, as in the
+// real server.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace gpuward::fakes {
 
-// 400 for a body that the kind's Go type could not be decoded from.
+// 400 for a body that cannot be decoded into the kind's Go type.
 [[nodiscard]] Check check_types(const Resource& resource, const Json& object);
 // Faults of metadata and of the kind's own fields.
 [[nodiscard]] std::vector<Cause> faults_of(const Resource& resource, const Json& object);

@@ -10,7 +10,7 @@ namespace {
 
 using http::query_value;
 
-// A stop or a client that has gone is noticed this late at most.
+// The longest time until it notices a stop or a disconnected client.
 constexpr std::chrono::milliseconds kProbeInterval{50};
 
 std::string event_line(std::string_view type, const Json& object) {
@@ -28,7 +28,7 @@ std::string bookmark(const Resource& resource, Revision revision) {
   return event_line("BOOKMARK", bookmark_object(resource, revision));
 }
 
-// Ends the objects of a watch with sendInitialEvents; kubectl lists by such a watch before it
+// Ends the objects of a watch with sendInitialEvents; kubectl lists with such a watch before it
 // waits.
 std::string end_of_present(const Resource& resource, Revision revision) {
   Json object = bookmark_object(resource, revision);
@@ -36,7 +36,8 @@ std::string end_of_present(const Resource& resource, Revision revision) {
   return event_line("BOOKMARK", object);
 }
 
-// A change as this watch sees it: what leaves the selection is gone, what enters it is new.
+// The type of a change for this watch: an object that leaves the selection is deleted, one that
+// enters it is added.
 std::string_view type_for(const WatchPlan& plan, const Change& change) {
   const bool is = change.kind != ChangeKind::kDeleted && plan.selector.selects(*change.now);
   const bool was = change.before && plan.selector.selects(*change.before);

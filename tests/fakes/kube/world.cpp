@@ -7,7 +7,7 @@
 namespace gpuward::fakes {
 namespace {
 
-// splitmix64: neighbours in, unrelated numbers out.
+// splitmix64: neighbouring inputs give unrelated numbers.
 std::uint64_t scrambled(std::uint64_t number) {
   number += 0x9e3779b97f4a7c15U;
   number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;

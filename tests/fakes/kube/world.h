@@ -1,5 +1,5 @@
-// All that the fake cluster consists of, handed to the parts that work on it. Writers hold
-// `writing` while they read, decide and write.
+// All parts of the fake cluster, passed to the code that works on it. Writers hold `writing` while
+// they read, decide and write.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,10 @@
 
 namespace gpuward::fakes {
 
-// What ends a pod that is bound to a node and was deleted gracefully.
+// Who ends a pod that is bound to a node and was deleted gracefully.
 enum class PodEnd {
-  kKubelet,  // the test does, with grace 0, as a kubelet would
-  kAtOnce,   // nobody waits: for demos
+  kKubelet,  // the test, with grace 0, as a kubelet would
+  kAtOnce,   // the server at once, for demos
 };
 
 struct World {
@@ -30,7 +30,7 @@ struct World {
   PodEnd pod_end = PodEnd::kKubelet;
 
   [[nodiscard]] std::string now() const { return to_rfc3339(clock.wall()); }
-  // In the form of a UUID, the same ones in each run.
+  // In the form of a UUID; the same ones in each run.
   [[nodiscard]] std::string new_uid();
   // Five letters, as generateName appends.
   [[nodiscard]] std::string new_suffix();

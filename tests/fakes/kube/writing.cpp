@@ -52,7 +52,7 @@ Outcome<Written> create_locked(World& world, const Target& target, Json body, Pe
   return Written{world.store.put(id, std::move(body)), 201};
 }
 
-// Everything of metadata that a client cannot change keeps the value it has.
+// Keeps the old value of all metadata that a client cannot change.
 void keep_server_fields(const Json& before, Json& object) {
   Json& metadata = object["metadata"];
   for (const char* key : {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
@@ -67,8 +67,8 @@ void keep(const Json& before, Json& object, const char* member) {
   if (before.contains(member)) object[member] = before[member];
 }
 
-// The main resource leaves the status alone; the status subresource leaves all else alone. A custom
-// resource's status request changes no metadata either (apiextensions-apiserver
+// The main resource does not change the status; the status subresource changes nothing else. A
+// custom resource's status request does not change metadata either (apiextensions-apiserver
 // status_strategy.go).
 void isolate_status(const Target& target, const Json& before, Json& object) {
   const Resource& resource = *target.resource;
@@ -102,7 +102,7 @@ void bump_generation(const Resource& resource, const Json& before, Json& object)
       generation.is_number_integer() ? generation.get<std::int64_t>() + 1 : 1;
 }
 
-// A PUT takes the uid in its body for a precondition (409); a PATCH that changes it is an invalid
+// A PUT uses the uid in its body as a precondition (409); a PATCH that changes it is an invalid
 // change.
 Check check_preconditions(const Target& target, const Json& before, const Json& object, Verb verb) {
   const About about = target.resource->about();
@@ -142,14 +142,14 @@ bool is_finished(const Json& object) {
          member_at(metadata_of(object), "deletionGracePeriodSeconds") == 0;
 }
 
-// What a PUT answers with 400 is an invalid patch to a PATCH.
+// A fault that a PUT answers with 400 is an invalid patch in a PATCH.
 std::unexpected<Failure> as_patch_fault(const Resource& resource, const Failure& failure) {
   if (failure.code != 400) return std::unexpected(failure);
   return invalid(resource.about(), "",
                  {{"FieldValueInvalid", "Invalid value: " + failure.message, "patch"}});
 }
 
-// From what a client proposes to what is stored.
+// Turns a client's proposal into the stored object.
 Outcome<Written> commit(World& world, const Target& target, const Object& before, Json object,
                         Persist persist, Verb verb) {
   const Resource& resource = *target.resource;

@@ -1,5 +1,5 @@
-// Creating, replacing and patching objects, with the rules that all kinds share: names, uid,
-// resourceVersion as a precondition, status as a subresource of its own, dry runs.
+// Creates, replaces and patches objects, with the rules that all kinds share: names, uid,
+// resourceVersion as a precondition, status as its own subresource, dry runs.
 #pragma once
 
 #include <string_view>
@@ -15,10 +15,10 @@ enum class Persist { kYes, kDryRun };
 
 struct Written {
   Object object;
-  int code = 200;  // 201 where it is new
+  int code = 200;  // 201 if it is new
 };
 
-// All of them take world.writing themselves.
+// Each of them locks world.writing itself.
 [[nodiscard]] Outcome<Written> create_object(World& world, const Target& target, Json body,
                                              Persist persist);
 [[nodiscard]] Outcome<Written> replace_object(World& world, const Target& target, Json body,

@@ -1,11 +1,11 @@
-"""The kubelet's pod-resources service on a unix socket, by grpcio and protoc: everything that the
-client under test is not. Prints `ready` once it serves, until it is killed.
+"""The kubelet's pod-resources service on a unix socket, with grpcio and protoc, so that it shares no code with the
+client under test. Prints `ready` once it serves; runs until it is killed.
 
     pod_resources_server.py SOCKET ANSWER
 
-ANSWER: a ListPodResourcesResponse as JSON, `status:CODE:MESSAGE` for an error, `hang` for no
-answer, or `raw:HEX` for those bytes as the message; `@FILE`: what that file says. With `encode` as SOCKET the encoded answer is
-printed in hexadecimal instead of served.
+ANSWER: a ListPodResourcesResponse as JSON, `status:CODE:MESSAGE` for an error, `hang` for no answer, or `raw:HEX` for
+those bytes as the message; `@FILE`: the contents of that file. With `encode` as SOCKET it prints the encoded answer in
+hexadecimal and does not serve.
 """
 
 import importlib

@@ -33,7 +33,7 @@ FakeStream* stream_of(int device) {
   return &streams[static_cast<std::size_t>(device)];
 }
 
-// As the real one: an address of another device than the current one is not set from here.
+// Like the real library, it does not set addresses of a device other than the current one.
 bool is_here(const Place& place, std::size_t count) {
   return place.buffer != nullptr && place.buffer->device() == the_current_device &&
          place.index + count <= place.buffer->values();

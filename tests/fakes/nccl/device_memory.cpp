@@ -8,7 +8,7 @@
 namespace gpuward::fake_nccl {
 namespace {
 
-// A buffer's number stands in the upper bits of its addresses.
+// The upper bits of an address are the buffer's number.
 constexpr unsigned kShift = 40;
 
 std::vector<std::unique_ptr<DeviceBuffer>>& buffers() {

@@ -1,5 +1,5 @@
-// The memory of pretended GPUs: no bytes are kept, only which 32-bit value was set from where to
-// where, so that a buffer of a GiB costs nothing. Used by the library's files alone, on one thread.
+// The memory of simulated GPUs: it keeps no bytes, only the ranges with their 32-bit value, so that
+// a buffer of a GiB costs nothing. Used only by the library's files, on one thread.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace gpuward::fake_nccl {
 
 struct Run {
-  std::size_t begin = 0, end = 0;  // in 32-bit values from the buffer's begin
+  std::size_t begin = 0, end = 0;  // in 32-bit values from the start of the buffer
   std::uint32_t value = 0;
 };
 
@@ -19,9 +19,9 @@ class DeviceBuffer {
 
   [[nodiscard]] int device() const { return device_; }
   [[nodiscard]] std::size_t values() const { return bytes_ / sizeof(std::uint32_t); }
-  void set(const Run& run);  // a later one lies over earlier ones
+  void set(const Run& run);  // a later range covers earlier ones
   [[nodiscard]] std::uint32_t at(std::size_t index) const;
-  // What the first `count` values are, without gaps.
+  // The first `count` values, without gaps.
   [[nodiscard]] std::vector<Run> first(std::size_t count) const;
 
  private:
@@ -35,7 +35,7 @@ struct Place {
   std::size_t index = 0;           // in 32-bit values
 };
 
-// 0 where there is not so much left on the device.
+// 0 if the device has not enough memory left.
 [[nodiscard]] unsigned long long allocate(int device, std::size_t bytes);
 [[nodiscard]] Place place_of(unsigned long long address);
 [[nodiscard]] unsigned long long free_bytes(int device);

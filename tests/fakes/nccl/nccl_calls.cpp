@@ -1,5 +1,5 @@
-// The calls of the fake libnccl.so.2. Ranks find each other, and give each other what they have to
-// add, by files in the scene's folder; what is in a stream goes on when the stream is asked.
+// The calls of the fake libnccl.so.2. Ranks find each other and exchange their values through files
+// in the scene's folder; a query of a stream advances its operations.
 #include <poll.h>
 #include <unistd.h>
 
@@ -71,7 +71,7 @@ DeviceBuffer buffer_from(const std::string& text, std::size_t count) {
 
 bool is_stuck() { return scene().fault == "hang" || scene().fault == "fail"; }
 
-// Adds up what all ranks have left, if all have.
+// Adds up the values of all ranks, if all have left theirs.
 bool finish(const Operation& operation) {
   std::vector<DeviceBuffer> given;
   for (int rank = 0; rank < operation.comm->ranks; ++rank) {
@@ -79,7 +79,7 @@ bool finish(const Operation& operation) {
     if (!text) return false;
     given.push_back(buffer_from(*text, operation.count));
   }
-  // Every rank has the same borders.
+  // Every rank has the same ranges.
   for (const Run& run : given.front().first(operation.count)) {
     float sum = scene().fault == "wrong" && run.begin == 0 ? 1 : 0;
     for (const DeviceBuffer& buffer : given) sum += std::bit_cast<float>(buffer.at(run.begin));

@@ -1,15 +1,15 @@
-// What the fake's CUDA half and its NCCL half know of each other: which device a thread works on,
-// and what waits in a stream. Used by the library's files alone.
+// The shared state of the fake's CUDA half and its NCCL half: the device of a thread, and the
+// operations in a stream. Used only by the library's files.
 #pragma once
 
 #include "tests/fakes/nccl/types.h"
 
 namespace gpuward::fake_nccl {
 
-// Of this thread; -1 before cuCtxSetCurrent.
+// The device of this thread; -1 before cuCtxSetCurrent.
 [[nodiscard]] int current_device();
 [[nodiscard]] int device_of(const FakeStream* stream);
-// Goes on with what NCCL has put into that stream; false while it is not done.
+// Advances the NCCL operations in that stream; false while they are not done.
 [[nodiscard]] bool advance(const FakeStream* stream);
 
 }  // namespace gpuward::fake_nccl

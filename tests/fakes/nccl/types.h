@@ -1,5 +1,5 @@
 // The parts of CUDA's driver interface and of NCCL's that the fake library offers, declared a
-// second time and on their own: tests/abi/nccl compares either with NVIDIA's headers.
+// second time and independently: tests/abi/nccl compares both with NVIDIA's headers.
 #pragma once
 
 extern "C" {

@@ -1,6 +1,6 @@
 // gpuward-nvml-capture [LIBRARY]: reads the NVIDIA driver of this machine once and prints the
-// reading as a scenario for the fake library, so that a machine with GPUs can be had as a fixture.
-// Serial numbers and UUIDs are replaced; the rest is what the driver said.
+// reading as a scenario for the fake library, so that tests can use a machine with GPUs as a
+// fixture. Replaces serial numbers and UUIDs; the rest is the driver's data.
 #include <iostream>
 #include <string>
 

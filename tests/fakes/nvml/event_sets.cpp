@@ -54,7 +54,7 @@ void start_watching(FakeEventSet& set) {
   ::inotify_add_watch(set.watch, set.path.c_str(), IN_MODIFY);
 }
 
-// The next whole line of the file that is of a registered GPU.
+// The next whole line of the file about a registered GPU.
 bool take_event(FakeEventSet& set, FakeEventData* data) {
   std::ifstream file(set.path);
   file.seekg(set.position);
@@ -75,8 +75,8 @@ bool take_event(FakeEventSet& set, FakeEventData* data) {
 
 void wait_for_change(int watch, milliseconds limit) {
   pollfd ready{watch, POLLIN, 0};
-  // In steps too, for a file that somebody put in place of the watched one; long ones, because
-  // benchmarks count what they cost.
+  // Also waits in steps, in case another file replaces the watched one; the steps are long, because
+  // benchmarks measure their cost.
   ::poll(&ready, 1, static_cast<int>(std::min(limit, milliseconds(5'000)).count()));
   std::array<char, 4096> ignored;
   while (::read(watch, ignored.data(), ignored.size()) > 0) {

@@ -3,7 +3,7 @@
 
 namespace gpuward::fake_nvml {
 
-// Made and not yet freed.
+// The number of event sets that exist.
 [[nodiscard]] int live_event_sets();
 
 }  // namespace gpuward::fake_nvml

@@ -68,7 +68,7 @@ std::size_t FakeNvml::count_calls(std::string_view function) const {
       calls(), [&](const std::string& line) { return line.starts_with(start); }));
 }
 
-// Put in place whole, so that the library never reads half of it.
+// Replaces the file atomically, so that the library never reads half of it.
 void FakeNvml::write() const {
   const std::string path = scenario_path();
   std::ofstream(path + ".new") << text_;

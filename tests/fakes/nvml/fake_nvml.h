@@ -1,7 +1,6 @@
-// A fake libnvidia-ml.so.1 for a test in C++: a scenario of tests/testdata/invented/nvml in a
-// folder of its own, which the test changes while the library (in this process or in a child) is
-// running. scenario.h says which keys there are. One at a time: the library finds it by the
-// environment.
+// A fake libnvidia-ml.so.1 for a test in C++: a scenario of tests/testdata/invented/nvml in its own
+// folder, which the test changes while the library (in this process or in a child) runs. scenario.h
+// lists the keys. One at a time, because the library finds it by the environment.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +18,7 @@ class FakeNvml {
   // "healthy_8x_h100", "lost_gpu", …
   explicit FakeNvml(std::string_view scenario);
 
-  // For LibraryPaths::nvml. The second one lacks what drivers of 2019 lack.
+  // For LibraryPaths::nvml. The second one lacks the functions that drivers of 2019 lack.
   [[nodiscard]] static std::string library();
   [[nodiscard]] static std::string old_driver_library();
   // Stays in the process after dlclose.
@@ -27,9 +26,9 @@ class FakeNvml {
 
   // Takes effect with the library's next call; `value` as a scenario writes it.
   void set(std::string_view key, std::string_view value);
-  // Another ready scenario in place of all that was set.
+  // Another ready scenario, instead of all that was set.
   void play(std::string_view scenario);
-  // These lines in place of all that was set.
+  // These lines, instead of all that was set.
   void play_lines(std::string lines);
   // `instances`: "1 0", the GPU instance and the compute instance.
   void raise_xid(int gpu, unsigned code, std::string_view instances = {}) const;
@@ -38,7 +37,7 @@ class FakeNvml {
   [[nodiscard]] std::vector<std::string> calls() const;
   [[nodiscard]] std::size_t count_calls(std::string_view function) const;
 
-  // For a child process with an environment of its own.
+  // For a child process with its own environment.
   [[nodiscard]] std::string scenario_path() const { return (folder_ / "scenario.conf").string(); }
 
  private:

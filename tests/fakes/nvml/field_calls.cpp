@@ -8,7 +8,7 @@ namespace {
 
 enum ValueType : int { kUnsigned = 1, kUnsignedLongLong = 3, kInt = 5 };
 
-// Fields that have a key of their own; `per_link` takes the link from the scope.
+// Fields that have their own key; `per_link` takes the link from the scope.
 struct Field {
   unsigned number;
   const char* key;
@@ -51,7 +51,7 @@ void answer_field(const FakeDevice* device, FakeFieldValue& value) {
   long long number = 0;
   value.result = number_of_field(device, field, value.scope, &number);
   value.value_type = field.type;
-  // What the real library leaves there where it has no answer is not defined.
+  // The real library's value without an answer is undefined.
   value.value.as_unsigned_long_long = 0x5A5A5A5A5A5A5A5AULL;
   if (value.result != kFakeSuccess) return;
   if (field.type == kUnsigned || field.type == kInt) {

@@ -1,4 +1,4 @@
-// The calls of the fake libnvidia-ml.so.1 that say which GPU it is.
+// The calls of the fake libnvidia-ml.so.1 that identify a GPU.
 #include <cstdio>
 
 #include "tests/fakes/nvml/machine.h"

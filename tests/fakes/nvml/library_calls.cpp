@@ -17,7 +17,7 @@ FAKE_NVML_API int nvmlInit_v2() {
   return initialise();
 }
 
-// What NVIDIA's Python package calls, so that it can be used on this library too.
+// NVIDIA's Python package calls it; with it the package can use this library too.
 FAKE_NVML_API int nvmlInitWithFlags(unsigned) { return nvmlInit_v2(); }
 
 FAKE_NVML_API int nvmlShutdown() {
@@ -25,7 +25,7 @@ FAKE_NVML_API int nvmlShutdown() {
   return shut_down();
 }
 
-// The words are those that NVIDIA's library prints.
+// The same texts as in NVIDIA's library.
 FAKE_NVML_API const char* nvmlErrorString(int code) {
   switch (code) {
     case 0:

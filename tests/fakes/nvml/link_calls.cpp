@@ -1,5 +1,5 @@
-// The calls of the fake libnvidia-ml.so.1 about PCIe, NVLink, the fabric and how GPUs reach each
-// other.
+// The calls of the fake libnvidia-ml.so.1 about PCIe, NVLink, the fabric and the connections
+// between GPUs.
 #include <array>
 
 #include "tests/fakes/nvml/machine.h"

@@ -1,6 +1,6 @@
-// The pretended machine behind the fake libnvidia-ml.so.1: the scenario of the moment, whether the
-// library is initialised, its handles, and what each call does before it answers. Every C function
-// of the fake goes through enter() or one of the answers below. Any thread.
+// The simulated machine behind the fake libnvidia-ml.so.1: the present scenario, whether the
+// library is initialised, its handles, and the start of each call. Every C function of the fake
+// goes through enter() or one of the answers below. Any thread.
 #pragma once
 
 #include <cstring>
@@ -11,7 +11,7 @@
 
 #define FAKE_NVML_API extern "C" __attribute__((visibility("default")))
 
-// Calls that answer the number, or the text, under the key.
+// Calls that return the number, or the text, of the key.
 #define FAKE_NVML_NUMBER(function, type, key)                 \
   FAKE_NVML_API int function(FakeDevice* device, type* out) { \
     return answer_number(#function, device, key, out);        \
@@ -32,9 +32,9 @@ constexpr int kNoGpu = -1;
 constexpr int kMaxGpus = 64;
 constexpr int kMaxMig = 8;
 
-// Writes the call down, reads the scenario where it changed, and does its faults. Success: go on.
+// Logs the call, reads the scenario if it changed, and applies its faults. Success means: continue.
 [[nodiscard]] int enter(const char* function, int gpu);
-// Likewise; and NVML_ERROR_INVALID_ARGUMENT where it is no handle of ours.
+// The same; NVML_ERROR_INVALID_ARGUMENT if it is not a handle of this library.
 [[nodiscard]] int enter(const char* function, const FakeDevice* device);
 
 [[nodiscard]] FakeDevice* handle_of(int gpu);
@@ -47,16 +47,16 @@ constexpr int kMaxMig = 8;
                              const std::string& otherwise);
 // nvlink.LINK.KEY, then nvlink.*.KEY.
 [[nodiscard]] Value value_of_link(const FakeDevice* device, unsigned link, const std::string& key);
-// 0 and *number set, or an error code.
+// 0 with *number set, or an error code.
 [[nodiscard]] int number_in(const Value& value, long long* number);
 [[nodiscard]] int number_of(const FakeDevice* device, const std::string& key, long long* number);
 
-// nvmlInit and nvmlShutdown, counted as NVML counts them.
+// nvmlInit and nvmlShutdown, counted as in NVML.
 int initialise();
 int shut_down();
 void log_line(const std::string& line);
 
-// Into *out where it is a number, else an error code.
+// Writes into *out if the value is a number; otherwise returns an error code.
 template <typename T>
 [[nodiscard]] int read_number(const FakeDevice* device, const std::string& key, T* out) {
   long long number = 0;
@@ -65,7 +65,7 @@ template <typename T>
   return error;
 }
 
-// For the members of structures, of which some may be missing.
+// For the members of structures; some of them may be missing.
 template <typename T>
 void fill(const FakeDevice* device, const std::string& key, T* out) {
   (void)read_number(device, key, out);
@@ -78,13 +78,13 @@ int answer_number(const char* function, const FakeDevice* device, const std::str
   return read_number(device, key, out);
 }
 
-// What a structure says in its `version`, so that a library knows how long it is.
+// The `version` of a structure, by which a library knows its length.
 template <typename T>
 constexpr unsigned version_of(unsigned number) {
   return sizeof(T) | (number << 24U);
 }
 
-// enter() for what fills such a structure, of that version only.
+// enter() for calls that fill such a structure; accepts only that version.
 template <typename T>
 [[nodiscard]] int enter(const char* function, const FakeDevice* device, const T& out,
                         unsigned version) {

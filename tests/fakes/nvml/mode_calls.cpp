@@ -25,7 +25,7 @@ std::vector<FakeProcessV2> processes_of(const std::string& text) {
   return processes;
 }
 
-// Writes `entry_bytes` for each process: drivers have disagreed about how many that are.
+// Writes `entry_bytes` for each process: the size differs between drivers.
 int list_processes(const char* function, const FakeDevice* device, unsigned* count, void* out,
                    std::size_t entry_bytes) {
   if (const int error = enter(function, device)) return error;

@@ -24,7 +24,7 @@ std::optional<long long> to_number(const std::string& text) {
   const bool is_hex = text.starts_with("0x");
   char* end = nullptr;
   errno = 0;
-  // As unsigned first: NVML's sentinels fill all 64 bits.
+  // Parsed as unsigned first: NVML's sentinels fill all 64 bits.
   const long long value =
       text.starts_with('-')
           ? std::strtoll(text.c_str(), &end, 10)

@@ -1,22 +1,22 @@
-// What the fake libnvidia-ml.so.1 answers: a text file of `key = value` lines, named by
-// GPUWARD_FAKE_NVML and read again whenever it changes, so that a test changes a running library.
+// The answers of the fake libnvidia-ml.so.1: a text file of `key = value` lines, named by
+// GPUWARD_FAKE_NVML and read again when it changes, so that a test changes a running library.
 // Built as a real shared object, ${CMAKE_BINARY_DIR}/lib/fakes/libnvidia-ml.so.1 (target
 // fake_nvml), and as lib/fakes/old_driver/libnvidia-ml.so.1 (fake_nvml_old_driver), which lacks
-// what drivers of 2019 lack. lib/fakes/stays_mapped/libnvidia-ml.so.1 (fake_nvml_stays_mapped)
-// stays in the process after dlclose. Ready scenarios lie in tests/testdata/invented/nvml. Tests in
-// C++ use fake_nvml.h.
+// the functions that drivers of 2019 lack. lib/fakes/stays_mapped/libnvidia-ml.so.1
+// (fake_nvml_stays_mapped) stays in the process after dlclose. Ready scenarios are in
+// tests/testdata/invented/nvml. Tests in C++ use fake_nvml.h.
 //
 // The syntax of its lines is that of scenario_lines.h.
 //
-// Values. A key that nobody sets answers NVML_ERROR_NOT_SUPPORTED. `!15` answers that error code.
-// Numbers are decimal (also negative) or 0x…; texts are taken as they stand.
+// Values. A key without a line answers NVML_ERROR_NOT_SUPPORTED. `!15` answers that error code.
+// Numbers are decimal (also negative) or 0x…; texts are used unchanged.
 //
 //   driver_version, nvml_version, count
 //   device: a file that is held open between nvmlInit and nvmlShutdown, as the real library holds
 //     the device nodes of the GPUs
-//   generation: while it differs from what it was when this library was loaded into the process,
+//   generation: while it differs from its value when the process loaded this library,
 //     each call answers 18, a version mismatch
-//   gpu.N.KEY, or gpu.*.KEY for those that have no line of their own:
+//   gpu.N.KEY, or gpu.*.KEY for the GPUs without their own line:
 //     name uuid serial vbios part_number pci minor architecture
 //     ecc.mode ecc.pending ecc.default
 //     ecc.{corrected,uncorrected}.{volatile,aggregate}.{total,sram,dram}
@@ -40,13 +40,13 @@
 //   p2p.A.B.{read,write,nvlink}, p2p.*.read …; topology.A.B, topology.*
 //
 // Faults. FUNCTION is the C name, N a GPU's index; either may be `*` (not both).
-//   fault.FUNCTION.N = hang | crash | delay 200 | 15     hang ends when the line is gone;
-//                                                        delay is in ms; a number is returned
+//   fault.FUNCTION.N = hang | crash | delay 200 | 15     hang ends without the line;
+//                                                        delay is in ms; returns a number
 //   So `fault.*.3 = 15` is a lost GPU and `fault.nvmlInit_v2.* = 18` a version mismatch.
 //
 // Xids. One line `GPU CODE [GPU_INSTANCE COMPUTE_INSTANCE]` appended to the file xids (default: the
-// scenario's path with `.xids` behind) is one event; what is there before nvmlDeviceRegisterEvents
-// is not delivered, as with the real library.
+// scenario's path with `.xids` appended) is one event; lines from before nvmlDeviceRegisterEvents
+// are not delivered, as with the real library.
 //
 // GPUWARD_FAKE_NVML_LOG names a file that gets a line `FUNCTION N` for each call, and
 // `leak event sets K` where nvmlShutdown finds some.
@@ -60,11 +60,11 @@
 
 namespace gpuward::fake_nvml {
 
-// A line's value: a number or a text, or the error that asking for it answers.
+// The value of a line: a number, a text, or the error that the call returns.
 struct Value {
   int error = kFakeSuccess;
   std::string text;
-  bool is_set = true;  // by some line
+  bool is_set = true;  // a line sets it
 };
 
 class Scenario : public fakes::ScenarioLines {

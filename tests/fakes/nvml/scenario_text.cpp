@@ -16,8 +16,8 @@ using exporter::Link;
 using exporter::Maybe;
 using exporter::PeerStatus;
 
-// A line of the scenario, in NVML's unit, of which `factor` make one of ours; none where the
-// reading says nothing.
+// A line of the scenario, in NVML's unit; `factor` of these make one of gpuward's. No line if the
+// reading has no value.
 struct Line {
   Line(std::string name, std::string_view value) : key(std::move(name)), text(value) {}
   template <std::integral T>
@@ -29,7 +29,7 @@ struct Line {
   std::string key, text;
 };
 
-// Adds to a text, all keys below one.
+// Adds lines to a text, all keys below one prefix.
 class Lines {
  public:
   explicit Lines(std::string& text, std::string at = {}) : text_(text), at_(std::move(at)) {}
@@ -134,7 +134,7 @@ void write_modes(const GpuReading& gpu, Lines lines) {
               {"compute_instance", std::to_string(mig.compute_instance)}});
   }
   if (!gpu.processes) return;
-  std::string processes = " ";  // also of none there is a line
+  std::string processes = " ";  // an empty list has a line too
   for (const auto& process : *gpu.processes) {
     processes += std::to_string(process.pid) + ":" +
                  (process.used_bytes ? std::to_string(*process.used_bytes) : "0xFFFFFFFFFFFFFFFF") +
@@ -147,7 +147,7 @@ void write_link(const Link& link, Lines lines) {
   lines.add({{"active", link.active},
              {"replay", link.replay_errors},
              // One number of the reading has two sources: the counter before NVLink 5, the field
-             // from there on.
+             // since then.
              {link.replay_errors ? "recovery" : "recovery_events", link.recovery_errors},
              {"crc_flit", link.crc_flit_errors},
              {"crc_data", link.crc_data_errors},

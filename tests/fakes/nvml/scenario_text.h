@@ -1,6 +1,6 @@
-// A reading written down as a scenario of the fake libnvidia-ml.so.1: what a real driver has said
-// can then be played again anywhere. Used by gpuward-nvml-capture, and by the test that holds the
-// fake to it.
+// A reading written as a scenario of the fake libnvidia-ml.so.1, so that the answers of a real
+// driver can be replayed anywhere. Used by gpuward-nvml-capture, and by the test that compares the
+// fake with it.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace gpuward::fake_nvml {
 
-// The lines of scenario.h for all that the report has. Reading the fake with them gives the report
-// again, but for the words of faults.
+// The lines of scenario.h for the whole report. The fake with these lines gives the same report,
+// apart from the texts of faults.
 [[nodiscard]] std::string to_scenario(const exporter::VendorReading& report);
 
 }  // namespace gpuward::fake_nvml

@@ -1,6 +1,6 @@
 // The part of NVML's C interface that the fake libnvidia-ml.so.1 offers, declared a second time and
-// on its own: were it the exporter's nvml_abi.h, both could be wrong together. tests/abi compares
-// either with the facts of NVIDIA's own Python package.
+// independently: with the exporter's nvml_abi.h both could be wrong together. tests/abi compares
+// both with the facts of NVIDIA's own Python package.
 #pragma once
 
 extern "C" {

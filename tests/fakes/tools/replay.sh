@@ -1,17 +1,17 @@
 #!/bin/sh
-# Stands in for a program that tests cannot run (dcgmi, nv-hostengine, all_reduce_perf, srun, mpirun,
-# fi_info, fi_pingpong, ib_write_bw): it notes how it was called in $0.calls, a launcher of other
-# nodes' programs also its environment in $0.environment, and replays a case, a folder below $0.d
-# that ToolBox has filled:
-#   stdout, stderr, exit   what it writes and how it ends
+# Replaces a program that tests cannot run (dcgmi, nv-hostengine, all_reduce_perf, srun, mpirun,
+# fi_info, fi_pingpong, ib_write_bw): it appends its arguments to $0.calls, writes its
+# environment to $0.environment if it launches other nodes' programs, and replays a case, a folder
+# below $0.d that ToolBox has filled:
+#   stdout, stderr, exit   its output and its exit code
 #   needs                  it cannot connect while the file named in it is missing
 #   up                     the file named in it is there while this runs: a service
 #   flood                  it writes without end
 #   hang                   it does not end, and neither does its child, whose pid is in $0.child
-#   deaf                   it does not hear SIGTERM
+#   deaf                   it ignores SIGTERM
 #   once/                  a case for the first call only
-# The case is "diag" of `dcgmi diag ...`, "client" where the last argument is an address, else
-# "server"; "client-X" is taken before "client" where the arguments have `-d X`.
+# The case is "diag" of `dcgmi diag ...`, "client" if the last argument is an address, otherwise
+# "server"; "client-X" precedes "client" if the arguments have `-d X`.
 PATH=/usr/bin:/bin
 name=${0##*/}
 echo "$name $*" >>"$0.calls"
