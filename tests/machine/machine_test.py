@@ -1,9 +1,9 @@
 #!/usr/bin/python3 -B
 """machine_test.py BINARIES: `gpuward-exporter node-reboot` restarts a machine: a virtual one, with Debian's kernel and
-systemd, from a privileged pod, once. Nothing is restarted but virtual machines.
+systemd, from a privileged pod, once. Only virtual machines are restarted.
 
-Each test has a machine of its own, breaks it, lets the pod begin, and awaits the next boot. Software emulation takes some
-20 s for a boot on an idle core: the limits are many times that."""
+Each test has its own machine, breaks it, starts the pod, and waits for the next boot. Software emulation takes about 20
+s for a boot on an idle core: the limits are many times that."""
 import os
 import pathlib
 import signal
@@ -20,7 +20,7 @@ UNIT = "gpuward-node-reboot.service"
 WAITER = "@gpuward-node-reboot"
 FORCED = "gpuward: the machine has not restarted: systemctl reboot --force"
 KEY = "gpuward: the machine has not restarted: SysRq"
-PRESSED = "sysrq: Resetting"  # the kernel, when it restarts because of the key b
+PRESSED = "sysrq: Resetting"  # the kernel prints it when it restarts because of the key b
 
 DISKS = {}  # `debian`: a folder; `second`: a file; `accelerator`: of qemu
 
@@ -33,7 +33,7 @@ class OnAMachine(unittest.TestCase):
         self.ok("systemctl is-system-running --wait", BOOTS_WITHIN)
 
     def run(self, result=None):
-        """What failed says more with the machine's last words."""
+        """Adds the machine's last output to a failure."""
         failures = 0 if result is None else len(result.failures) + len(result.errors)
         super().run(result)
         if result is not None and len(result.failures) + len(result.errors) > failures:
@@ -55,9 +55,9 @@ class OnAMachine(unittest.TestCase):
         return answer.said
 
     def start_pod(self, *flags, boot_id=None, is_stopped_by_shutdown=True):
-        """Its control group is a scope of the node's systemd below kubepods, as containerd and runc have it. With them a
-        shutdown leaves the scope alone until it kills all processes; by default here it stops the scope, which is worse. The
-        command begins with `begin`."""
+        """Starts the pod. Its control group is a scope of the node's systemd below kubepods, as with containerd and
+        runc. With them a shutdown does not touch the scope until it kills all processes; with the default here it
+        stops the scope, which is worse. The command starts with `begin`."""
         like_runc = "" if is_stopped_by_shutdown else "--property=DefaultDependencies=no"
         command = ["gpuward-exporter", "node-reboot", f"--boot-id={boot_id or self.first}", *flags]
         self.ok(f"""rm -f /run/begin /run/pod.* && mkfifo /run/begin
@@ -68,12 +68,12 @@ class OnAMachine(unittest.TestCase):
         self.assertIn(f"/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1.slice/{POD}", said)
 
     def begin(self):
-        """Returns once the command may have begun: it waits for whom the pipe belongs to."""
+        """Starts the command; returns once it may have started, because the write waits for the reader of the pipe."""
         self.ok("timeout 60 bash -c 'echo >/run/begin'", 90)
 
     def await_restart(self, seconds):
-        """Another boot within so many seconds, and nothing in it that would restart the machine again: no unit, no process,
-        no request to systemd, and the same pod again does nothing."""
+        """Expects another boot within so many seconds, and nothing in it that would restart the machine again: no unit,
+        no process, no request to systemd; and the same pod does nothing a second time."""
         boot = self.machine.wait_for_boot(2, seconds)
         self.assertNotEqual(self.first, boot.id)
         self.ok("systemctl is-system-running --wait", BOOTS_WITHIN)
@@ -107,7 +107,7 @@ class NodeReboot(OnAMachine):
         self.begin()
         self.await_restart(300)
         self.expect_console(without=(FORCED, KEY, PRESSED))
-        # What the last killing spares has been there to the end.
+        # A process that the last kill spares has run until the end.
         [end] = self.machine.ends
         self.assertEqual(self.first, end.id)
         self.assertIn(WAITER, end.processes)
@@ -117,12 +117,12 @@ class NodeReboot(OnAMachine):
         self.assertEqual([], self.machine.ends)
 
     def test_the_shutdown_stops_the_pod(self):
-        """A shutdown that waits until the test has seen that of the pod nothing is left, and that the waiter waits."""
+        """A shutdown that waits until the test has seen that the pod is gone and the waiter waits."""
         self.ok("""mkfifo /run/gate
             systemd-run --quiet --unit=gate --property=TimeoutStopSec=infinity \\
               --property='ExecStop=/bin/sh -c "read line </run/gate"' /bin/sleep infinity""")
         self.start_pod()
-        # Of the pod, and ends with the shutdown alone.
+        # It belongs to the pod, and ends only with the shutdown.
         self.ok(f"""(setsid sleep infinity & echo $! >/run/pause.pid)
             cat /run/pause.pid >/sys/fs/cgroup/kubepods.slice/*/*/{POD}/cgroup.procs""")
         self.begin()
@@ -139,8 +139,9 @@ class NodeReboot(OnAMachine):
         self.assertNotIn("gpuward-exporter", end.processes)
 
     def test_a_unit_that_does_not_stop(self):
-        """reboot.target is not reached: a service stops before it, and takes forever. Forced, systemd kills at once what is
-        left, and waits for nothing: it would wait 90 s for a process that does not end, and the keys would come first."""
+        """reboot.target is not reached: a service stops before it, and takes forever. A forced systemd kills at once
+        all that is left, without a wait: otherwise it would wait 90 s for a process that does not end, and the keys
+        would come first."""
         self.ok("""systemd-run --quiet --unit=hangs --property=TimeoutStopSec=infinity \\
             --property='ExecStop=/bin/sleep infinity' /bin/sleep infinity""")
         self.start_pod("--force-after=10s", "--keys-after=1m")
@@ -150,8 +151,8 @@ class NodeReboot(OnAMachine):
         self.assertEqual([self.first], [end.id for end in self.machine.ends])
 
     def test_a_hung_file_system(self):
-        """A device answers no more, below a mounted file system to which a service writes: neither is the service ended, nor
-        the file system unmounted."""
+        """A device does not answer any more, below a mounted file system to which a service writes: neither can the
+        service be ended, nor the file system unmounted."""
         self.ok("""modprobe dm_mod && dmsetup create hung --table "0 131072 linear /dev/vdc 0" &&
             mkfs.ext4 -q /dev/mapper/hung && mkdir /mnt/hung && mount /dev/mapper/hung /mnt/hung &&
             dmsetup suspend --nolockfs --noflush hung &&
@@ -165,8 +166,8 @@ class NodeReboot(OnAMachine):
         self.assertEqual([], self.machine.ends)
 
     def test_a_systemd_that_does_not_answer(self):
-        """SIGSEGV, which systemd catches as if it had made a mistake: it stops for good, and lives, because the kernel would
-        panic without process 1. To programs that ask it something it looks as if it thought."""
+        """SIGSEGV, which systemd catches as a crash of its own: it stops working and stays alive, because the kernel
+        would panic without process 1. For programs that query it, it seems to be busy."""
         self.start_pod("--key-gap=2s")
         self.ok("kill -SEGV 1")
         self.machine.wait_until_true("journalctl --boot _PID=1 | grep 'Freezing execution'", "systemd to freeze", 60)
@@ -180,7 +181,7 @@ def main():
     if os.environ.get("GPUWARD_TIER") != "all" and not os.environ.get("GPUWARD_MACHINE_TEST"):
         print("machine_test.py: Skipped\nruns with `./dev test --all`")
         return 0
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # no machine is left behind then either
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # no machine is left behind in that case either
     binaries = sys.argv.pop(1)
 
     def image(folder):

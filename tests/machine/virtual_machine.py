@@ -1,5 +1,5 @@
-"""A virtual machine: qemu, Debian's kernel and systemd, and the agent of guest/, which does what the test says. One object a
-machine; its disks are as they were at each start, and what it writes is lost at its end."""
+"""A virtual machine: qemu, Debian's kernel and systemd, and the agent of guest/, which runs the test's commands. One
+object per machine; its disks are fresh at each start, and its writes are lost at its end."""
 import base64
 import dataclasses
 import os
@@ -15,20 +15,20 @@ TREE = HERE.parents[1]
 
 
 class MachineError(Exception):
-    """Says what was awaited in vain, and what the machine's console said last."""
+    """Names the awaited event that did not happen, and the last output of the machine's console."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Boot:
     id: str
-    at: float  # of the monotonic clock, when the agent listened
+    at: float  # of the monotonic clock, when the agent began to listen
 
 
 @dataclasses.dataclass(frozen=True)
 class End:
-    """A restart that systemd makes: what was there right before it."""
+    """A restart by systemd: the state right before it."""
     id: str  # of the boot that ends
-    processes: tuple[str, ...]  # what each calls itself
+    processes: tuple[str, ...]  # each process's own name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,10 +38,11 @@ class Answer:
 
 
 def accelerator():
-    """KVM where it runs a processor, and not merely exists: the firmware says something. Else emulation in software."""
+    """Returns KVM if it can run a processor, not only if it exists: the firmware must print something. Otherwise
+    emulation in software."""
     with tempfile.TemporaryDirectory() as folder:
         said = pathlib.Path(folder) / "said"
-        # The device is where SeaBIOS writes what it does.
+        # SeaBIOS writes its output to this device.
         firmware = subprocess.Popen(["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-nodefaults", "-display", "none",
                                      "-chardev", f"file,id=said,path={said}", "-device", "isa-debugcon,iobase=0x402,chardev=said"],
                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -58,7 +59,7 @@ def accelerator():
 
 
 def build_second_disk(image, path):
-    """What guest/ has, and the files of the container image, which `image` fills a folder with."""
+    """Copies guest/ and the files of the container image, with which `image` fills a folder."""
     with tempfile.TemporaryDirectory() as folder:
         content = pathlib.Path(folder) / "content"
         shutil.copytree(HERE / "guest", content)
@@ -74,14 +75,14 @@ class VirtualMachine:
         self.boots, self.ends = [], []
         self._asked, self._answers, self._unread = 0, {}, b""
         self._line, line = socket.socketpair()
-        # A disk of its own for what a test breaks.
+        # A separate disk for tests that break one.
         (self.folder / "spare.img").touch()
         os.truncate(self.folder / "spare.img", 64 << 20)
         disks = [debian / "disk.img", second_disk, self.folder / "spare.img"]
         command = ["qemu-system-x86_64", "-accel", accelerated_by, "-cpu", "host" if accelerated_by == "kvm" else "max",
                    "-m", "512", "-nodefaults", "-display", "none",
                    "-kernel", debian / "vmlinuz", "-initrd", debian / "initrd.img",
-                   # Modules of devices that the machine has not, but whose loading takes seconds.
+                   # Modules for devices that the machine lacks, whose loading takes seconds.
                    "-append", "root=/dev/vda rw console=ttyS0 loglevel=7 panic=-1 TERM=dumb "
                               "module_blacklist=kvm,kvm_intel,kvm_amd,ata_piix,ata_generic,psmouse,pcspkr,floppy",
                    "-serial", f"file:{self.console_file}",
@@ -109,7 +110,7 @@ class VirtualMachine:
         return self.console_file.read_text(errors="replace") if self.console_file.exists() else ""
 
     def wait_until(self, condition, what, seconds):
-        """Returns the condition's first true value. What the agent writes meanwhile is read."""
+        """Returns the condition's first true value. Reads the agent's messages meanwhile."""
         deadline = time.monotonic() + seconds
         while not (value := condition()):
             left = deadline - time.monotonic()
@@ -123,7 +124,7 @@ class VirtualMachine:
         return self.wait_until(lambda: len(self.boots) >= number and self.boots[number - 1], f"boot {number}", seconds)
 
     def run(self, script, seconds=60):
-        """What a script of bash says, and how it ends, in the machine. It is root there."""
+        """Runs a bash script in the machine as root; returns its output and exit code."""
         self._asked += 1
         number = str(self._asked)
         self._line.sendall(f"{number} {base64.b64encode(script.encode()).decode()}\n".encode())
@@ -143,7 +144,7 @@ class VirtualMachine:
             self._take(line.decode(errors="replace").split())
 
     def _take(self, words):
-        """Beside what the agent says, the line has what a booting machine may write to it."""
+        """A booting machine may write to the line too, besides the agent."""
         match words:
             case ["boot", boot_id]:
                 self.boots.append(Boot(boot_id, time.monotonic()))
