@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""nvml_test.py EXPORTER [LIBRARIES]: every value that the real exporter takes from NVML, against what NVIDIA's own Python
-package reads from the same library.
+"""nvml_test.py EXPORTER [LIBRARIES]: compares every value that the real exporter reads from NVML with the value that
+NVIDIA's own Python package reads from the same library.
 
     GPUWARD_NVML           the library, name or path for dlopen; without it the fakes in the folder LIBRARIES
     GPUWARD_NVML_PROFILES  VARIABLE=GLOB: run once for each file, with its path in this environment variable
@@ -26,8 +26,8 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 SOURCE = FOLDER.parents[1]
 PROFILES = SOURCE / "tests" / "testdata" / "invented" / "nvml"
 LIMIT = 240  # seconds for the exporter to start, and to read once more: far more than a busy machine takes
-READING_LIMIT = 60  # of nvidia-ml-py: a library that hangs has nothing to compare
-ROUNDS = 3  # a difference that is not there each time is a value that moved
+READING_LIMIT = 60  # for nvidia-ml-py: a library that hangs has nothing to compare
+ROUNDS = 3  # a difference that does not last is a value that changed
 
 
 class NoReading(Exception):
@@ -56,7 +56,7 @@ LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
 def parse(page):
-    """The series of the GPUs, those that are compared."""
+    """Returns the compared series of the GPUs."""
     series = {}
     for line in page.splitlines():
         match = LINE.fullmatch(line)
@@ -70,7 +70,7 @@ def parse(page):
 
 
 class Exporter:
-    """The real program on this library, on a free port. Ended by its id."""
+    """Runs the real program on this library, on a free port. Ends it by its id."""
 
     def __init__(self, library, environment, folder):
         folder = pathlib.Path(folder)
@@ -103,7 +103,7 @@ class Exporter:
             page = self.page(port[1]) if port else ""
             if is_wanted(page):
                 return page
-            time.sleep(0.05)  # until asked again
+            time.sleep(0.05)  # until the next request
         raise AssertionError(f"no {what} within {LIMIT} s:\n{self.log.read_text()}")
 
     @staticmethod
@@ -112,10 +112,10 @@ class Exporter:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=LIMIT) as answer:
                 return answer.read().decode()
         except OSError:
-            return ""  # not yet, or no more: await_page says which
+            return ""  # not yet, or not any more: await_page decides
 
     def pages(self):
-        """After the first reading, and after one that asks the library for less."""
+        """Returns the page after the first reading, and after one that makes fewer calls."""
         first = self.await_page(read_at, "first reading of the GPUs")
         yield first
         yield self.await_page(lambda page: read_at(page) not in ("", read_at(first)), "second reading of the GPUs")
@@ -129,7 +129,7 @@ def read_at(page):
 def agrees(name, served, before, after, is_live):
     told = [value for value in (before, after) if value is not None]
     if served is None:
-        return len(told) < 2  # a value that came or went meanwhile
+        return len(told) < 2  # a value that appeared or disappeared meanwhile
     if not told:
         return False
     tolerance = TOLERANCES.get(name, 0) if is_live else 0
@@ -150,13 +150,13 @@ def differences(page, before, after):
 
 
 def findings(page):
-    """What the checks find without a PCI bus, a kernel log and an instance type."""
+    """The findings of the checks without a PCI bus, a kernel log and an instance type."""
     found = re.findall(r'^gpuward_finding\{.*?code="([^"]*)".*?severity="([^"]*)"', page, re.MULTILINE)
     return ", ".join(sorted({f"{code} ({severity})" for code, severity in found})) or "no finding"
 
 
 def compare(library, environment):
-    """How many series were compared, and the findings; an AssertionError where one differs each time."""
+    """Returns the number of compared series, and the findings; raises AssertionError if one differs each time."""
     for attempt in range(ROUNDS):
         before = read_by_package(library, environment)
         with tempfile.TemporaryDirectory() as folder, Exporter(library, environment, folder) as exporter:
@@ -167,16 +167,16 @@ def compare(library, environment):
         if not found:
             return f"{results[0][1]} series agree, {findings(pages[-1])}"
         if before == after:
-            break  # nothing moves here
+            break  # no value changes here
     raise AssertionError(f"{len(found)} values differ:\n" + "\n".join(found))
 
 
 class NvmlValues(unittest.TestCase):
-    """A test for each profile: add_tests."""
+    """One test for each profile: add_tests."""
 
 
 class Table(unittest.TestCase):
-    """values.py knows every metric of a GPU that docs/metrics.md names, and no other."""
+    """values.py has every GPU metric that docs/metrics.md names, and no other."""
 
     def test_knows_every_metric(self):
         page = (SOURCE / "docs" / "metrics.md").read_text()
@@ -187,7 +187,8 @@ class Table(unittest.TestCase):
 
 
 def machines(folder):
-    """Library and profile file of each machine to compare, and the variable that names the file to the library."""
+    """Returns the library and the profile file of each machine to compare, and the variable that gives the file to the
+    library."""
     given = os.environ.get("GPUWARD_NVML")
     if given:
         variable, _, pattern = os.environ.get("GPUWARD_NVML_PROFILES", "").partition("=")
@@ -196,7 +197,7 @@ def machines(folder):
             raise SystemExit(f"nvml_test.py: GPUWARD_NVML_PROFILES: no file matches {pattern}")
         return [(given, variable, file) for file in files] or [(given, "", "")]
     fakes = pathlib.Path(sys.argv[2])
-    # A copy, because the fake makes a file of its events beside each.
+    # A copy, because the fake makes a file of events beside each.
     profiles = pathlib.Path(shutil.copytree(PROFILES, pathlib.Path(folder) / "profiles"))
     return [*((str(fakes / "libnvidia-ml.so.1"), "GPUWARD_FAKE_NVML", str(file)) for file in sorted(profiles.glob("*.conf"))),
             (str(fakes / "old_driver" / "libnvidia-ml.so.1"), "GPUWARD_FAKE_NVML", str(profiles / "old_driver.conf"))]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""reading.py LIBRARY: prints, as JSON, the series that gpuward should serve of this NVML library. A process of its own,
-because a library may hang or crash."""
+"""reading.py LIBRARY: prints, as JSON, the series that gpuward should serve for this NVML library. It is a separate
+process, because a library may hang or crash."""
 import ctypes
 import json
 import pathlib
@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "abi" / "nv
 import package  # noqa: E402
 from values import VALUES, Gpu, number, text  # noqa: E402
 
-# Before NVLink 5 a counter of nvmlDeviceGetNvLinkErrorCounter, from there on a field with the link as its scope.
+# Before NVLink 5 a counter of nvmlDeviceGetNvLinkErrorCounter, since then a field with the link as its scope.
 COUNTERS = {"replay": "NVML_NVLINK_ERROR_DL_REPLAY", "recovery": "NVML_NVLINK_ERROR_DL_RECOVERY",
             "crc_flit": "NVML_NVLINK_ERROR_DL_CRC_FLIT", "crc_data": "NVML_NVLINK_ERROR_DL_CRC_DATA"}
 FIELDS = {"recovery": "NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS", "symbol": "NVML_FI_DEV_NVLINK_COUNT_SYMBOL_ERRORS",
@@ -19,8 +19,8 @@ FIELDS = {"recovery": "NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS", "symbol":
 
 
 def bus_id(pci):
-    """As gpuward writes it: no function, four digits of the domain. All ones are no address: the driver gives them for the
-    other end of a link to an NVSwitch that is not on the node's PCI bus."""
+    """Returns the address in gpuward's form: no function, four digits of the domain. All ones are not an address: the
+    driver returns them for the other end of a link to an NVSwitch that is not on the node's PCI bus."""
     return "" if pci.domain == 0xFFFFFFFF else f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}"
 
 
@@ -39,7 +39,7 @@ def link_errors(gpu, link):
 
 
 def links_of(gpu):
-    """Number, whether it is up, errors, the address at the other end."""
+    """Returns the link's number, whether it is up, its errors, and the address at the other end."""
     count = gpu.field("NVML_FI_DEV_NVLINK_LINK_COUNT")
     for link in range(gpu.nvml.NVML_NVLINK_MAX_LINKS if count is None else count):
         state = gpu.ask("nvmlDeviceGetNvLinkState", link)

@@ -1,10 +1,11 @@
-"""What each of gpuward's metrics of a GPU should say, read from NVML a second time: through nvidia-ml-py, with rules written
-down here on their own. One table, VALUES; what is not compared is in NOT_COMPARED with the reason."""
+"""The expected value of each of gpuward's GPU metrics, read from NVML a second time: through nvidia-ml-py, with
+independent rules. One table, VALUES; NOT_COMPARED has the other metrics, each with the reason."""
 import ctypes
 import functools
 
-# Metrics whose values move by themselves: how far the exporter's value may lie outside of the two readings around it, in
-# the metric's unit. It counts only for a library whose answers change at all. What only grows needs none.
+# Metrics whose values change by themselves: how far the exporter's value may be outside of the two readings around it,
+# in the metric's unit. It applies only to a library whose answers change at all. Counters that only grow need no
+# tolerance.
 TOLERANCES = {
     "gpuward_gpu_temperature_celsius": 5,
     "gpuward_gpu_temperature_margin_celsius": 5,
@@ -40,7 +41,7 @@ NOT_COMPARED = {
     "gpuward_gpu_reading_duration_seconds": WORKER,
     "gpuward_gpu_events_up": WORKER,
 }
-# Of the library as a whole: reading.py.
+# Metrics of the library as a whole: reading.py.
 OF_LIBRARY = {"gpuward_gpu_library_info", "gpuward_gpu_library_state", "gpuward_gpus_counted_by_driver"}
 OF_LINKS = {"gpuward_gpu_links", "gpuward_gpu_links_active", "gpuward_gpu_link_errors_total",
             "gpuward_gpu_single_link_active", "gpuward_gpu_single_link_errors_total"}
@@ -48,7 +49,8 @@ OF_IDENTITY = {"gpuward_gpu_info", "gpuward_gpu_lost", "gpuward_gpu_answers"}
 
 
 def number(raw, bits=32):
-    """NVML's and DCGM's numbers for "not available" are no value: all ones, and the sixteen at the end of the signed half."""
+    """NVML's and DCGM's numbers for "not available" are not values: all ones, and the sixteen at the end of the signed
+    half."""
     if raw is None or raw == (1 << bits) - 1 or (1 << (bits - 1)) - 16 <= raw < 1 << (bits - 1):
         return None
     return raw
@@ -71,7 +73,7 @@ def celsius(raw):
 
 
 class Gpu:
-    """One GPU as nvidia-ml-py reads it. Each question is put once; what NVML refuses is None."""
+    """One GPU as nvidia-ml-py reads it. Makes each call once; a call that NVML refuses gives None."""
 
     def __init__(self, nvml, index):
         self.nvml = nvml
@@ -80,7 +82,7 @@ class Gpu:
         self.has_answered = False
         self.handle = None
         self.handle = self.call(lambda: nvml.nvmlDeviceGetHandleByIndex(index))
-        self.has_answered = False  # a handle says nothing of the GPU
+        self.has_answered = False  # a handle does not prove that the GPU answers
 
     def call(self, question):
         if self.is_lost:
@@ -106,7 +108,7 @@ class Gpu:
 
     @functools.cache
     def structure(self, layout, version, function):
-        """What a function fills in, or None."""
+        """Returns the structure that a function fills, or None."""
         filled = getattr(self.nvml, layout)()
         if version:
             filled.version = getattr(self.nvml, version)
@@ -116,7 +118,7 @@ class Gpu:
 
     @functools.cache
     def field(self, name, scope=0):
-        """A value of nvmlDeviceGetFieldValues, by the type that the library gives it."""
+        """Returns a value of nvmlDeviceGetFieldValues, by the library's type for it."""
         number_of_field = getattr(self.nvml, name)
         values = self.ask("nvmlDeviceGetFieldValues", ((number_of_field, scope),))
         if values is None or values[0].nvmlReturn != self.nvml.NVML_SUCCESS:
@@ -129,7 +131,7 @@ class Gpu:
         raw = getattr(values[0].value, member)
         return number(raw, bits) if bits else raw
 
-    # What has another function on another driver: the first that answers.
+    # The function differs between drivers: uses the first that answers.
 
     def memory(self, member):
         info = self.ask("nvmlDeviceGetMemoryInfo", self.nvml.nvmlMemory_v2) or self.ask("nvmlDeviceGetMemoryInfo")
@@ -162,7 +164,7 @@ class Gpu:
         return self.process_count_of_old_drivers()
 
     def process_count_of_old_drivers(self):
-        """nvidia-ml-py has no binding any more for what drivers before R450 have; the count needs none."""
+        """nvidia-ml-py no longer has a binding for the function of drivers before R450; the count needs none."""
         count = ctypes.c_uint(0)
         function = getattr(self.nvml.nvmlLib, "nvmlDeviceGetComputeRunningProcesses", None)
         if function is None or self.handle is None or self.is_lost:
@@ -188,20 +190,20 @@ class Gpu:
         return None if percent is None or percent > 100 else percent / 100
 
     def fabric(self, member):
-        """The newest of three structures that the library knows."""
+        """Returns the newest of three structures that the library supports."""
         for layout, version, function in (
                 ("c_nvmlGpuFabricInfo_v3_t", "nvmlGpuFabricInfo_v3", "nvmlDeviceGetGpuFabricInfoV"),
                 ("c_nvmlGpuFabricInfo_v2_t", "nvmlGpuFabricInfo_v2", "nvmlDeviceGetGpuFabricInfoV"),
                 ("c_nvmlGpuFabricInfo_t", None, "nvmlDeviceGetGpuFabricInfo")):
             info = self.structure(layout, version, function)
             if info is not None:
-                # The package takes `state` for four bytes; nvml.h says one, and what is behind it is padding.
+                # The package declares `state` with four bytes; nvml.h has one, and padding after it.
                 value = getattr(info, member, None)
                 return value & 0xFF if member == "state" else value
         return None
 
     def fabric_status(self):
-        """Only of a registration that is complete."""
+        """Returns a value only if the registration is complete."""
         return self.fabric("status") if self.fabric("state") == self.nvml.NVML_GPU_FABRIC_STATE_COMPLETED else None
 
     def fabric_fault(self, name):
@@ -238,7 +240,7 @@ def threshold(name):
 
 
 def margin(name, unless=None):
-    """Where the driver has the limit in degrees there is no second series of it."""
+    """If the driver has the limit in degrees, there is no second series of it."""
     return lambda gpu: celsius(gpu.field(name)) if unless is None or unless(gpu) is None else None
 
 
@@ -254,7 +256,7 @@ REASONS = {"sw_power_cap": "nvmlClocksThrottleReasonSwPowerCap", "hw_slowdown": 
 FAULTS = {"degraded_bandwidth": "DEGRADED_BW", "route_recovery": "ROUTE_RECOVERY", "route_unhealthy": "ROUTE_UNHEALTHY",
           "access_timeout": "ACCESS_TIMEOUT_RECOVERY"}
 
-# Metric, labels behind those that name the GPU, value.
+# Metric, labels after those that identify the GPU, value.
 VALUES = [
     ("gpuward_gpu_recovery_action", {}, lambda gpu: gpu.field("NVML_FI_DEV_GET_GPU_RECOVERY_ACTION")),
     ("gpuward_gpu_ecc_enabled", {}, lambda gpu: flag(gpu.part(0, "nvmlDeviceGetEccMode"))),
