@@ -1,5 +1,5 @@
-// All that can be applied, before a real kube-apiserver: it takes every object as it stands,
-// strictly and without a warning.
+// A real kube-apiserver accepts every object that users can apply, unchanged, strictly and without
+// a warning.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class Applied : public OnPlane {
       return;
     must({"create", "-f", support::folder_of(support::kOperator).string()});
     must({"create", "-f", tree("manifests/crd.yaml").string()});
-    // kubectl gives up on a kind that has no condition yet.
+    // kubectl fails on a kind that has no condition yet.
     const auto are_there = [] {
       const auto outcome =
           plane_->kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});

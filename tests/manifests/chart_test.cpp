@@ -1,4 +1,5 @@
-// The Helm chart: clean, strict, harmless as it stands, and the one source of the plain YAML.
+// The Helm chart: it is clean and strict, changes nothing by default, and is the only source of the
+// plain YAML.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +45,7 @@ TEST_F(Chart, LeavesHelmsLintNothingToSay) {
   }
 }
 
-// Tests end our programs with this time, and more on a busy machine.
+// Tests give gpuward's programs this time to end, and more on a busy machine.
 TEST(PlainManifests, GiveServicesAsLongToEndAsTestsExpect) {
   auto shortest = std::chrono::seconds::max();
   for (const char* file : {"manifests/exporter.yaml", "manifests/remediator.yaml"}) {
@@ -65,7 +66,8 @@ TEST_F(Chart, RefusesValuesThatItDoesNotKnow) {
   EXPECT_THAT(refused("networkPolicy.cidrs={192.0.2.7}"), HasSubstr("/networkPolicy/cidrs"));
 }
 
-// Without privileges there is no /dev/kmsg, and an exporter without the kernel log is half blind.
+// Without privileges there is no /dev/kmsg, and an exporter without the kernel log misses many
+// faults.
 TEST_F(Chart, TakesThePrivilegesAwayOnlyIfTheKernelLogIsInAFile) {
   EXPECT_THAT(refused("exporter.privileged=false"), HasSubstr("/exporter/kernelLog/file"));
   const std::string rendered =
@@ -76,7 +78,7 @@ TEST_F(Chart, TakesThePrivilegesAwayOnlyIfTheKernelLogIsInAFile) {
   EXPECT_THAT(rendered, Not(HasSubstr("privileged: true")));
 }
 
-// NVIDIA's runtime may be the node's default, which the chart does not see.
+// NVIDIA's runtime may be the node's default, which the chart cannot see.
 TEST_F(Chart, SaysWhichGpusAnExporterWithoutPrivilegesReads) {
   const auto said = [](std::vector<std::string> values) {
     values.insert(values.end(), {"--set=exporter.privileged=false",
@@ -132,7 +134,7 @@ TEST_F(Chart, SweepsTheNodesOfTheSelector) {
               HasSubstr("args: [sweep, \"--node-selector=pool in (a100)\"]\n"));
 }
 
-// Else a failed sweep would set a taint that no exporter removes.
+// Otherwise a failed sweep would set a taint that no exporter removes.
 TEST_F(Chart, GivesTheSwitchesOfLabelsAndTaintToTheSweep) {
   const auto sweep = [](std::vector<std::string> values) {
     values.insert(values.end(), {"--set=exporter.sweep.enabled=true",
@@ -150,7 +152,7 @@ TEST_F(Chart, GivesTheSwitchesOfLabelsAndTaintToTheSweep) {
       << "the exporter's own default";
 }
 
-// Else a quarantine would judge by another profile than the exporters, and know none of their keys.
+// Otherwise a quarantine would use another profile than the exporters, and none of their keys.
 TEST_F(Chart, GivesTheConfigurationOfTheExportersToTheQuarantineWhateverTheNames) {
   const std::string rendered =
       chart({"--set=fullnameOverride=ours", "--set=exporter.config.profile=seed"});
@@ -221,7 +223,7 @@ TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
   EXPECT_EQ(templates, 6);
 }
 
-// A namespace that is guessed wrong would keep every scrape and alert away. Nobody calls a Job.
+// A wrongly guessed namespace would block every scrape and alert. No client calls a Job.
 TEST_F(Chart, LimitsWhoCallsInOnlyIfItIsToldWho) {
   const std::string jobs = "kind: NetworkPolicy\nmetadata:\n  name: gpuward-jobs\n";
   const auto policies = [](const std::string& rendered) {
@@ -268,7 +270,7 @@ TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
     EXPECT_THAT(rendered, Not(HasSubstr("kind: ClusterRole\n  name: " + std::string(role))));
 }
 
-// A program and AWS terminate machines without the right to delete NodeClaims.
+// A program and AWS terminate machines without the permission to delete NodeClaims.
 TEST_F(Chart, LetsTerminateSeeAttachedVolumesWithoutGrants) {
   const std::string rendered = chart({"--set=remediator.policy.machines.aws.terminate=true"});
   EXPECT_THAT(rendered, HasSubstr("    resources: [volumeattachments]\n    verbs: [list]\n"));
@@ -284,7 +286,7 @@ TEST_F(Chart, UsesItsOwnNamesOnNodesUnlessItIsToldOthers) {
   const std::string suite = chart({"--set=exporter.config.node.preset=aws-samples"});
   EXPECT_THAT(suite, HasSubstr("      preset: aws-samples\n"));
   EXPECT_THAT(suite, HasSubstr(" gpu-healthcheck.aws-samples.io/target-node: TARGET_NODE_NAME\n"));
-  // A change of the preset can leave a taint of before until the node passes.
+  // After a change of the preset an old taint can stay until the node passes.
   for (const std::string& text : {rendered, suite})
     for (const char* taint :
          {"gpuward.dev/unhealthy", "gpuward.dev/maintenance",
@@ -336,7 +338,7 @@ TEST_F(Chart, DrainsAtEachSeverityForWhichModeFullHasTheMeans) {
                 AllOf(HasSubstr(". drain: "), HasSubstr(". " + std::string(last) + ": ")));
 }
 
-// Not ready is what an exporter is while its driver hangs, and a restart heals no driver.
+// An exporter is not ready while its driver hangs, and a restart does not heal a driver.
 TEST_F(Chart, LetsTheKubeletRestartNoExporterThatIsNotReady) {
   const std::string rendered = chart({"--show-only=templates/exporter.yaml"});
   EXPECT_THAT(rendered, HasSubstr("livenessProbe:\n            httpGet: {path: /healthz,"));
@@ -368,8 +370,8 @@ TEST_F(Chart, LetsTheKubeletProbeAListenerOfItsOwn) {
   }
 }
 
-// Of the host it writes its own state and AMD's socket alone, and a sick node is the one that has
-// to be seen.
+// On the host it writes only its own state and AMD's socket, and it must run on unhealthy nodes
+// too.
 TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
   const std::string rendered = chart({"--show-only=templates/exporter.yaml"});
   EXPECT_THAT(rendered, HasSubstr("      tolerations:\n        - operator: Exists\n"));
@@ -476,7 +478,7 @@ TEST_F(Chart, MakesLinksOfWhatTheRulesSayIfItIsToldWhere) {
   EXPECT_THAT(refused("externalURL=gpuward.example"), HasSubstr("/externalURL"));
 }
 
-// All folders are written by `./dev manifests`.
+// `./dev manifests` writes all folders.
 void expect_rendered(const std::string& values, const std::string& committed,
                      const std::vector<std::string>& templates = {}) {
   support::TempDir folder;
@@ -517,7 +519,8 @@ TEST_F(Chart, HandsOutTheJobsAndTheRoutesOfThisTree) {
             text_of("alerts/alertmanager.yaml"));
 }
 
-// Else the remediator's Service, its disruption budget and its network policy would count them in.
+// Otherwise the remediator's Service, its disruption budget and its network policy would select
+// them.
 TEST(JobTemplates, MakeNoPodThatAWorkloadsSelectorFinds) {
   int templates = 0;
   for (const auto& entry : std::filesystem::directory_iterator(tree("manifests"))) {

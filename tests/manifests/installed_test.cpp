@@ -1,6 +1,6 @@
-// What `helm install` leaves in a cluster, at work: our programs with the arguments, the files, the
-// accounts and the rights of their pods, before a real kube-apiserver. No kubelet runs the pods;
-// the test runs their commands in its place.
+// The state of a cluster after `helm install`, in use: gpuward's programs with the arguments,
+// files, accounts and permissions of their pods, on a real kube-apiserver. No kubelet runs the
+// pods; the test runs their commands.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,8 @@ class Installed : public OnPlane {
     must({"wait", "--for=condition=Established", "--timeout=60s", "crd/remediations.gpuward.dev"});
   }
 
-  // The pod, bound to gpu-01: its account's tokens then name the node, as a kubelet asks for them.
+  // Binds the pod to gpu-01: its account's tokens then name the node, as if a kubelet had requested
+  // them.
   static Json bound(Json pod) {
     pod["spec"]["nodeName"] = "gpu-01";
     must({"create", "-f", "-"}, dump_json(pod));
@@ -55,7 +56,7 @@ class Installed : public OnPlane {
     return must({"get", "secret", "gpuward-webhook", "--namespace=" + ns,
                  "--output=go-template={{.data.token | base64decode}}"});
   }
-  // The container's arguments, with what its volumes hold in `folder`.
+  // The container's arguments, with the contents of its volumes in `folder`.
   static std::vector<std::string> arguments_of(const Json& pod,
                                                const std::filesystem::path& folder) {
     std::vector<std::string> out;
@@ -63,13 +64,13 @@ class Installed : public OnPlane {
     for (const Json& one : member_at(container, "args")) {
       const std::string here = std::regex_replace(
           one.get<std::string>(), std::regex("/etc/gpuward(-webhook)?/"), folder.string() + "/");
-      // On this machine another test may have the port.
+      // Another test on this machine may use the port.
       out.push_back(
           std::regex_replace(here, std::regex("^(--web.health-address=).*"), "$01127.0.0.1:0"));
     }
     return out;
   }
-  // `helm get hooks`, an object each.
+  // The objects of `helm get hooks`.
   static std::vector<Json> hooks() {
     const auto printed = helm({"get", "hooks", "gpuward", "--namespace=gpuward",
                                "--kubeconfig=" + plane_->kubeconfig().string()});
@@ -80,7 +81,7 @@ class Installed : public OnPlane {
             parse_json(must({"create", "--dry-run=client", "-o", "json", "-f", "-"}, one)).value());
     return out;
   }
-  // Every key of a ConfigMap as a file.
+  // Writes every key of a ConfigMap as a file.
   static void mount(const Json& config_map, const support::TempDir& folder) {
     for (const auto& [name, text] : member_at(config_map, "data").items())
       folder.write(name, text.get<std::string>());
@@ -95,7 +96,7 @@ class Installed : public OnPlane {
     return process ? *std::move(process) : nullptr;
   }
 
-  // The pod of the Deployment at work, until the end of the object.
+  // Runs the pod of the Deployment until the object ends.
   class Remediator {
    public:
     explicit Remediator(const std::string& name) {
@@ -128,8 +129,8 @@ class Installed : public OnPlane {
   };
 };
 
-// As the namespaces of the plain YAML say (Pod Security): the remediator's is restricted, the
-// exporter's lets privileged pods in.
+// The namespaces of the plain YAML set Pod Security: the remediator's is restricted, and the
+// exporter's allows privileged pods.
 TEST_F(Installed, PodsAreAllowedInTheirNamespaces) {
   must({"label", "namespace", "gpuward", "pod-security.kubernetes.io/enforce=restricted"});
   const std::vector<std::vector<std::string>> owners = {
@@ -139,7 +140,8 @@ TEST_F(Installed, PodsAreAllowedInTheirNamespaces) {
     must({"create", "--dry-run=server", "-f", "-"}, dump_json(pod_of(object(owner))));
 }
 
-// To apply the switch again would undo a stop: the chart asks the cluster what it says.
+// A switch that is applied again would undo a stop: the chart reads its present value from the
+// cluster.
 TEST_F(Installed, AnUpgradeDoesNotUndoAStop) {
   const std::vector<std::string> name = {"configmap", "gpuward-remediator-switch",
                                          "--namespace=gpuward"};
@@ -157,7 +159,7 @@ TEST_F(Installed, AnUpgradeDoesNotUndoAStop) {
   say("false");
 }
 
-// Whoever selects nodes by these labels would find none after an upgrade.
+// Users who select nodes by these labels would find none after an upgrade.
 TEST_F(Installed, AnUpgradeKeepsTheNamesOnTheNodes) {
   const std::vector<std::string> config = {"configmap", "gpuward-exporter",
                                            "--namespace=gpu-healthcheck"};
@@ -169,7 +171,7 @@ TEST_F(Installed, AnUpgradeKeepsTheNamesOnTheNodes) {
     return std::regex_search(text, found, std::regex("preset: ([a-z-]+)")) ? found[1].str() : text;
   };
   EXPECT_EQ(preset(), "gpuward") << "of a new install";
-  // The chart before, whose default was not written into the file.
+  // The previous chart, whose default was not written into the file.
   std::vector<std::string> patch = {"patch"};
   patch.insert(patch.end(), config.begin(), config.end());
   patch.insert(patch.end(),
@@ -185,7 +187,7 @@ TEST_F(Installed, AnUpgradeKeepsTheNamesOnTheNodes) {
   EXPECT_EQ(preset(), "gpuward");
 }
 
-// Alertmanager would be locked out by another token.
+// Another token would lock Alertmanager out.
 TEST_F(Installed, TheWebhooksTokenIsMadeOnceAndKept) {
   const std::string made = token_in("gpuward");
   EXPECT_THAT(made, MatchesRegex("[A-Za-z0-9]{64}"));
@@ -326,7 +328,7 @@ TEST_F(Installed, TheExporterSaysOnItsNodeWhatItFoundAndTaintsNothing) {
       "NVRM: Xid (PCI:0000:4e:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off "
       "the bus.\n");
   folder.write("gpus.yaml", "gpus: [{pci: \"0000:4e:00.0\", uuid: GPU-1}]\n");
-  // Ours at the end win over the pod's: this machine is no node with GPUs.
+  // The test's arguments at the end override the pod's: this machine is not a node with GPUs.
   std::vector<std::string> arguments = arguments_of(pod, folder.path());
   arguments.insert(
       arguments.end(),

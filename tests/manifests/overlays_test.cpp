@@ -1,4 +1,4 @@
-// The kustomize overlays, and that what stands in every ConfigMap is a file that our programs read.
+// The kustomize overlays; every ConfigMap has a file that gpuward's programs can read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,14 +50,14 @@ TEST_P(Overlay, IsBuiltAndReadByOurPrograms) {
   EXPECT_THAT(documents, HasSubstr("mode: observe\n"));
 }
 
-// Whoever turns the mode to full means it: no list of steps is left that ends at the cordon.
+// A user who sets mode full wants all of it: no list of steps may still end at the cordon.
 TEST_P(Overlay, DrainsWhatIsToBeIsolatedInModeFull) {
   EXPECT_THAT(steps_explained(file_in(overlay(GetParam()), "gpuward-remediator", "policy.yaml"),
                               "isolate", {"--mode=full"}),
               HasSubstr(". drain: "));
 }
 
-// To apply it again would undo a stop.
+// A switch that is applied again would undo a stop.
 TEST_P(Overlay, LeavesTheStopSwitchAlone) {
   EXPECT_THAT(overlay(GetParam()), Not(HasSubstr("name: gpuward-remediator-switch\n")));
 }
@@ -88,7 +88,8 @@ TEST(KonduktorOverlay, SetsItsTaintAndReadsLoki) {
   EXPECT_THAT(documents, HasSubstr("  - gpuward-log-cursor\n"));
 }
 
-// As the suite's own DaemonSet: nodes, namespaces of the host, and no GPU taken from the scheduler.
+// Equal to the suite's own DaemonSet: nodes, host namespaces, and no GPU requested from the
+// scheduler.
 TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
   GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("health-suite");
@@ -156,7 +157,7 @@ TEST(HealthSuiteOverlay, SweepsAndHasTheTemplateOfTheQuarantineWithTheSuitesConf
                                 HasSubstr("configMap: {name: gpu-healthcheck-config")));
   for (const std::string& job : {sweep, quarantine})
     EXPECT_THAT(job, HasSubstr("--config.directory=/etc/gpu-healthcheck"));
-  // The profile of the agents, as the suite's quarantine has the suite's own severities.
+  // The agents' profile, as the suite's quarantine has the suite's own severities.
   EXPECT_THAT(quarantine,
               AllOf(HasSubstr("{name: config, mountPath: /etc/gpuward, readOnly: true}"),
                     HasSubstr("{name: config, configMap: {name: gpuward-exporter, ")));
@@ -177,7 +178,7 @@ TEST(AmdOverlay, LabelsAsAmdDoesAndAnswersAmdsDevicePlugin) {
               HasSubstr("node: {preset: amd, taint: false}\n"));
   EXPECT_THAT(documents, HasSubstr("- mountPath: /var/lib/amd-metrics-exporter\n"
                                    "          name: amd-health\n"));
-  // On the host too: there the plug-in looks.
+  // On the host too, because the plug-in reads it there.
   EXPECT_THAT(documents,
               HasSubstr("- hostPath:\n          path: /var/lib/amd-metrics-exporter\n"
                         "          type: DirectoryOrCreate\n        name: amd-health\n"));
@@ -195,7 +196,7 @@ TEST(AmdOverlay, RunsOnEveryNode) {
   EXPECT_THAT(agents[0], AllOf(Not(HasSubstr("nodeSelector:")), Not(HasSubstr("affinity:"))));
 }
 
-// What the exporter reads by default, in the form of AMD's exporter.
+// The exporter's default path, in the form of AMD's exporter.
 TEST(AmdOverlay, MountsTheHealthThresholds) {
   GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("amd");
@@ -229,7 +230,7 @@ TEST(AwsOverlay, EndsInstancesUnderARoleOfItsOwn) {
   EXPECT_THAT(documents, HasSubstr("aws: {reboot: true, terminate: true"));
 }
 
-// `terminate` lists VolumeAttachments, and on EC2 it needs no right to delete NodeClaims.
+// `terminate` lists VolumeAttachments, and on EC2 it needs no permission to delete NodeClaims.
 TEST(AwsOverlay, SeesAttachedVolumesAndDeletesNoNodeClaims) {
   GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("aws");

@@ -1,5 +1,5 @@
-// What the chart makes of an owner's values for the policies of Jobs, on a real kube-apiserver: the
-// Jobs that the programs then make are allowed, and no others.
+// The policies of Jobs that the chart makes from a user's values, on a real kube-apiserver: it
+// allows the Jobs that the programs then make, and no others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ class OwnJobs : public OnPlane {
     EXPECT_TRUE(made);
     return !made || made->exit_code == 0 ? "" : made->error_output;
   }
-  // A policy is in force a moment after it was taken.
+  // A policy is in force a moment after the server has accepted it.
   static void expect_allowed(const std::string& user, const Json& job) {
     EXPECT_TRUE(support::wait_until([&] { return answer_to(user, job).empty(); }, "the Job"))
         << answer_to(user, job);
@@ -144,7 +144,7 @@ TEST_F(OwnJobs, OfTemplatesInTheValuesAreComparedWithThose) {
   jobs.templates["gpu-reset"] = kOwnTemplate;
   const Json job = step_job(Step::kGpuReset, jobs);
   expect_allowed(kRemediator, job);
-  expect_allowed(kRemediator, step_job(Step::kGpuReset, with_image()));  // of AMD nodes, built-in
+  expect_allowed(kRemediator, step_job(Step::kGpuReset, with_image()));  // for AMD nodes, built-in
   Json other = job;
   other["spec"]["template"]["spec"]["containers"][0]["command"][2] = "id";
   expect_refused(other, "not as its template: ");
@@ -168,7 +168,7 @@ TEST_F(OwnJobs, OfTemplatesElsewhereAreLetThroughByTheNameOfTheirStep) {
   expect_refused(step_job(Step::kNcclTest, jobs), "does not have ours:1");
 }
 
-// From a version without the policies to one with them, and back: what the programs make is allowed
+// From a version without the policies to one with them, and back: the programs' Jobs are allowed
 // all the time.
 TEST_F(OwnJobs, AreAllowedBeforeAnUpgradeAfterItAndAfterARollback) {
   const Json job = step_job(Step::kGpuReset, with_image());
@@ -187,7 +187,7 @@ TEST_F(OwnJobs, AreAllowedBeforeAnUpgradeAfterItAndAfterARollback) {
   expect_allowed(kRemediator, job);
 }
 
-// Each value of the chart that the CronJob hands to the sweep.
+// Each value of the chart that the CronJob passes to the sweep.
 TEST_F(OwnJobs, OfSweepsAreThoseOfTheValues) {
   install({kJobGrants, "--set=images.diagnostics.repository=registry.example/diagnostics",
            "--set-string=images.diagnostics.tag=3", "--set=exporter.runtimeClassName=nvidia",

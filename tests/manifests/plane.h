@@ -1,4 +1,4 @@
-// A real kube-apiserver that one suite of tests shares, and kubectl and helm on it as its admin.
+// A real kube-apiserver that one suite of tests shares, with kubectl and helm as its admin.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,9 +18,9 @@ class OnPlane : public ::testing::Test {
   static void TearDownTestSuite() { plane_.reset(); }
   void SetUp() override;
 
-  // What kubectl printed; another exit code than 0 fails the test.
+  // The output of kubectl; an exit code other than 0 fails the test.
   static std::string must(std::vector<std::string> arguments, const std::string& input = {});
-  // `kubectl ARGUMENTS -o json`, one object.
+  // The object that `kubectl ARGUMENTS -o json` returns.
   [[nodiscard]] static Json object(std::vector<std::string> arguments);
   // helm upgrade --install of the chart, in namespace gpuward.
   static void install(const std::vector<std::string>& arguments = {});

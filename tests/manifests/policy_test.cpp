@@ -1,5 +1,5 @@
-// The policy that the chart makes of a preset and the user's own keys: what its notes say of it is
-// what our program does.
+// The policy that the chart makes from a preset and the user's own keys: its notes agree with the
+// program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::string policy_of(const Arguments& arguments) {
   return file_in(chart(arguments), "gpuward-remediator", "policy.yaml");
 }
 
-// The line of the notes that says what `policy explain` says of a severity.
+// The line of the notes that must agree with `policy explain` about a severity.
 std::string line_of(const std::string& severity, const std::string& explained,
                     const std::string& mode) {
   static const std::regex kStep(R"(^  \d+\. ([a-z-]+))");
@@ -105,7 +105,7 @@ class Preset : public ::testing::Test {
   void SetUp() override { GPUWARD_REQUIRE_IN(kLanding, why_no_helm()); }
 };
 
-// A `false` of the user's too, and a preset leaves no list of steps in force beside a mode.
+// Also a `false` of the user's; and a preset leaves no list of steps in force beside a mode.
 TEST_F(Preset, GivesWayToTheUsersOwnKeys) {
   EXPECT_THAT(policy_of(with_means({"--set=remediator.preset=full",
                                     "--set=remediator.policy.return_to_service.enabled=false"})),
@@ -145,7 +145,7 @@ TEST_F(Preset, IsContinuedInTheInstallationGuideWithValuesThatWork) {
   }
 }
 
-// What docs/tutorial.md installs on a cluster without GPUs.
+// The values that docs/tutorial.md installs on a cluster without GPUs.
 TEST_F(Preset, IsContinuedByTheSampleWithSimulatedGpus) {
   const std::string rendered =
       chart({"--values=" + tree("manifests/samples/simulated-gpus.yaml").string(),

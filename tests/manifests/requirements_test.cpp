@@ -1,5 +1,5 @@
-// What the policy needs and the values do not give is refused by the chart, all of it at once, with
-// the value to set; once it is set, nothing is refused.
+// If the values lack something that the policy needs, the chart refuses all of it at once and names
+// the values to set. Once they are set, it refuses nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ std::string refusal_of(Arguments arguments) {
 struct Lack {
   const char* name;
   Arguments asked;
-  const char* refused;  // and every --set of `given`, without its value, stands there too
+  const char* refused;  // it must also contain every --set of `given`, without its value
   Arguments given;
 };
 
@@ -35,7 +35,7 @@ const char* const kPrometheus = "--set=remediator.prometheusURL=http://prometheu
 const char* const kFull = "--set=remediator.policy.mode=full";
 const char* const kImage = "--set=remediator.policy.jobs.image=registry.example/diagnostics:1";
 
-// isolate and no other severity has these steps beside taint and cordon.
+// Only isolate has these steps besides taint and cordon.
 std::string isolate(const std::string& steps) {
   return R"(--set-json=remediator.policy.severities={"isolate":["taint","cordon",)" + steps + "]}";
 }

@@ -100,8 +100,8 @@ std::string chart(std::vector<std::string> arguments) {
   return outcome.output;
 }
 
-// `helm template` prints no notes, and `helm install` wants a cluster: they become a ConfigMap of a
-// copy of the chart.
+// `helm template` prints no notes, and `helm install` needs a cluster: a copy of the chart has them
+// as a ConfigMap.
 std::string notes(std::vector<std::string> arguments) {
   const support::TempDir folder;
   std::filesystem::copy(tree("manifests/chart/gpuward"), folder.path(),

@@ -1,5 +1,5 @@
-// The values of the chart that users of other charts expect: what the snapshot of everything.yaml
-// does not show of them.
+// The values of the chart that users know from other charts, as far as the snapshot of
+// everything.yaml does not show them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST_F(Values, PutTheStandardLabelsOnEveryObject) {
   }
 }
 
-// What the programs and the policies of the API server know by name keeps it.
+// Objects that the programs and the API server's policies know by name keep their name.
 TEST_F(Values, RenameOnlyWhatNobodyKnowsByName) {
   const std::string rendered =
       chart({"--set=fullnameOverride=ours,prometheusOperator.rules=true",
@@ -62,7 +62,7 @@ TEST_F(Values, RenameOnlyWhatNobodyKnowsByName) {
                     HasSubstr("      labels:\n        app.kubernetes.io/name: ours-exporter\n")));
 }
 
-// Root on the node of a replica has its token.
+// A root user on a replica's node can read its token.
 TEST_F(Values, KeepTheRemediatorAwayFromGpuNodes) {
   const auto rendered = [](std::vector<std::string> values) {
     values.emplace_back("--show-only=templates/remediator.yaml");
@@ -132,7 +132,7 @@ TEST_F(Values, AreRefusedInTheFormOfOtherCharts) {
   EXPECT_THAT(refused("exporter.kubeletpath=/x/y"), HasSubstr("'kubeletpath' not allowed"));
 }
 
-// The schema of the value at a path such as remediator.grants; null where the chart knows none.
+// The schema of the value at a path such as remediator.grants; null if the chart has none.
 Json schema_of(const std::string& path) {
   const Json schema = parse_json(text_of("manifests/chart/gpuward/values.schema.json")).value();
   Json at = schema;
@@ -142,7 +142,7 @@ Json schema_of(const std::string& path) {
     if (at.contains("$ref"))
       at = schema["definitions"]
                  [at["$ref"].get<std::string>().substr(std::string("#/definitions/").size())];
-    if (!at.contains("properties")) return at;  // free below here
+    if (!at.contains("properties")) return at;  // any keys are allowed below
     if (!at["properties"].contains(key)) return {};
     at = Json(at["properties"][key]);
   }
