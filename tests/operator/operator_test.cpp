@@ -1,6 +1,6 @@
-// The prometheus-operator itself: it takes our ServiceMonitors, PrometheusRule and
+// The prometheus-operator itself: it reads gpuward's ServiceMonitors, PrometheusRule and
 // AlertmanagerConfig from a real kube-apiserver and writes configurations, with which Prometheus
-// and Alertmanager have to do the same as with those in alerts/.
+// and Alertmanager must behave as with those in alerts/.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,8 +29,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The neighbours, as a user of the operator writes them; of the Alertmanagers one has not the
-// strategy that manifests/alertmanager-config.yaml asks for.
+// The neighbours, as a user of the operator writes them; one of the Alertmanagers lacks the
+// strategy that manifests/alertmanager-config.yaml requires.
 constexpr const char* kNeighbours = R"(
 apiVersion: monitoring.coreos.com/v1
 kind: Prometheus
@@ -160,13 +160,13 @@ class PrometheusOperator : public ::testing::Test {
         << operator_->error_output() << text;
     return text;
   }
-  // Of the Alertmanager with that name.
+  // The configuration of the Alertmanager with that name.
   static std::string alertmanager_config(const std::string& name) {
     return packed("alertmanager-" + name + "-generated", "alertmanager.yaml.gz",
                   "gpuward/gpuward/gpuward-remediator");
   }
 
-  // Which receivers get an alert of these labels.
+  // The receivers of an alert with these labels.
   static std::string receivers_of(const std::string& amtool, const std::string& config,
                                   std::vector<std::string> labels) {
     std::vector<std::string> argv = {
@@ -227,7 +227,7 @@ TEST_F(PrometheusOperator, HandsOnTheRulesUnchanged) {
       },
       "the rules"));
 
-  // A test of the rules, on what Prometheus is given here.
+  // Tests the rules on this Prometheus' data.
   folder_->write("gpuward.rules.yaml", rules);
   const auto copy =
       folder_->write("gpuward.rules.test.yaml",
@@ -258,14 +258,14 @@ TEST_P(WithEachAlertmanager, RoutesAlertsOfAnyNamespaceIfTheStrategyIsNone) {
         AllOf(HasSubstr("gpuward/gpuward/gpuward-remediator"), HasSubstr("gpuward/gpuward/pager")))
         << space;
   }
-  // What the comment in the manifest warns of.
+  // The comment in the manifest warns of this.
   EXPECT_THAT(receivers_of(amtool, narrow,
                            {"node=gpu-1", "remediation=reboot", "severity=critical",
                             "namespace=gpu-healthcheck"}),
               Not(HasSubstr("gpuward-remediator")));
 }
 
-// A receiver of the webhook, which keeps what came.
+// A receiver of the webhook, which stores the requests.
 class Receiver {
  public:
   Receiver() {
