@@ -1,5 +1,5 @@
-// core/hardening.cmake, as binutils reads it in the programs that are shipped and in the civetweb
-// that they contain.
+// core/hardening.cmake, as binutils reads it in the shipped programs and in the civetweb that they
+// contain.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Each, Hardening, ::testing::Values(GPUWARD_PROGRAMS),
                          });
 
 // The linker marks a program only if the C library's own start files are marked too, and Debian
-// 12's crt1.o is not. So the test reads the mark in all that goes into the programs.
+// 12's crt1.o is not. So the test reads the mark in all objects of the programs.
 TEST(Hardening, EachObjectOfOursAndOfCivetwebIsMadeForBranchProtection) {
   GPUWARD_REQUIRE(support::why_no_program("readelf"));
   std::vector<fs::path> archives{GPUWARD_CIVETWEB_LIBRARY};

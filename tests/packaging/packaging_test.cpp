@@ -1,5 +1,5 @@
-// The Debian packages: what is in them, that their units are sound and tight, and that they
-// install, run and go again, in a root of their own: nothing on this machine changes.
+// The Debian packages: their files, that their units are valid and hardened, and that they install,
+// run and uninstall, in their own root: nothing on this machine changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ class Package : public ::testing::Test {
   }
 
   static std::unique_ptr<support::TempDir> folder_;
-  static std::string file_, remediator_, ctl_;  // of the exporter, of the remediator, for people
+  static std::string file_, remediator_, ctl_;  // of the exporter, of the remediator, for operators
 };
 
 std::unique_ptr<support::TempDir> Package::folder_;
@@ -77,7 +77,7 @@ class Machine {
     fs::create_directories(root() / "var/lib/dpkg/info");
     std::ofstream(root() / "var/lib/dpkg/status").flush();
   }
-  // Its scripts run with DPKG_ROOT; what the package depends on is this machine's.
+  // Its scripts run with DPKG_ROOT; the package's dependencies are this machine's.
   void dpkg(const std::vector<std::string>& arguments) const {
     std::vector<std::string> argv = {"dpkg",
                                      "--root=" + root().string(),
@@ -155,7 +155,7 @@ TEST_F(Package, InstallsRunsAndGoesAgain) {
   machine.dpkg({"--remove", "gpuward-exporter"});
   EXPECT_FALSE(fs::exists(machine.at("/usr/bin/gpuward-exporter")));
   EXPECT_FALSE(fs::exists(machine.at(kUnit)));
-  // What an administrator wrote, and what was found, stays until a purge.
+  // The administrator's files, and the exporter's findings, stay until a purge.
   EXPECT_TRUE(fs::exists(machine.at("/etc/gpuward/exporter.yaml")));
   EXPECT_TRUE(fs::exists(machine.at("/var/lib/gpuward")));
   machine.dpkg({"--purge", "gpuward-exporter"});
@@ -171,9 +171,9 @@ TEST_F(Package, KeepsWhatAnAdministratorHasWrittenWhenItIsInstalledAgain) {
   EXPECT_EQ(machine.text("/etc/gpuward/exporter.yaml"), "profile: seed\n");
 }
 
-// `exposure` of 100 by systemd-analyze at most; the lower, the tighter.
+// Requires an exposure of at most `exposure` of 100 by systemd-analyze; lower is stricter.
 void expect_tight(const Machine& machine, const std::string& package, int exposure) {
-  // Its program is in the root; what it stands beside is this machine's.
+  // Its program is in the root; all other files are this machine's.
   const std::string program = "/usr/bin/" + package;
   std::string text = machine.text("/lib/systemd/system/" + package + ".service");
   const auto named = text.find(program + " ");
