@@ -55,7 +55,7 @@ std::string dom_after(const std::string& url, std::chrono::seconds time,
   std::vector<std::string> words = {
       support::find_program("chromium"),
       "--headless",
-      "--no-sandbox",  // the tests may run as root, and read pages of their own alone
+      "--no-sandbox",  // the tests may run as root, and read only their own pages
       "--disable-gpu",
       "--disable-dev-shm-usage",
       "--no-first-run",

@@ -1,4 +1,4 @@
-// The pages in a real browser: what its script does, and what the headers of the server forbid.
+// The pages in a real browser: the effect of their script, and what the server's headers forbid.
 #include "tests/pages/browser.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ constexpr std::string_view kFocusCheck =
     "  document.title = 'focus: ' + document.activeElement.getAttribute('href');"
     "}, 8000);";
 
-// Answers the n-th request for the page as `page` says.
+// Answers the n-th request for the page with `page`.
 class Pages {
  public:
   explicit Pages(std::function<http::Response(const http::Request&, int)> page)
@@ -113,7 +113,7 @@ TEST(PageInABrowser, IsCheckedByRulesThatFindSomething) {
   EXPECT_THAT(violations_of(server.url("/"), {}).value_or(""), HasSubstr("image-alt: "));
 }
 
-// All of its rules, in each form of a page.
+// All rules of axe-core, for each form of a page.
 class PageForEverybody : public ::testing::TestWithParam<std::vector<std::string>> {};
 
 INSTANTIATE_TEST_SUITE_P(Looks, PageForEverybody,
@@ -163,7 +163,7 @@ TEST(PageInABrowser, KeepsTheFocusOfALinkOverANewPage) {
               AllOf(HasSubstr("look 2"), HasSubstr("<title>focus: nodes/gpu-1</title>")));
 }
 
-// Should text ever get past the escaping.
+// In case text ever gets past the escaping.
 TEST(PageInABrowser, RunsNoScriptThatStandsInIt) {
   GPUWARD_REQUIRE(why_no_browser());
   const Pages pages([](const http::Request& request, int) {
@@ -182,8 +182,8 @@ TEST(PageInABrowser, OffersToCopyTheCommands) {
                 "approve gpu-001 7f3a9c\">copy</button>"));
 }
 
-// Each page of each scene is a whole document with its own heading, and links to nothing that is
-// not there.
+// Each page of each scene is a whole document with its own heading, and all its links lead to
+// existing targets.
 TEST(PageInABrowser, LinksToNothingThatIsNotThere) {
   GPUWARD_REQUIRE(why_no_browser());
   const Scene scene(scene_size("broken"));

@@ -247,8 +247,8 @@ void Scene::add_nodes() {
   }
 }
 
-// As its exporter writes it. Behind the open ones comes a node whose Remediation was cancelled;
-// in a broken scene two exporters are silent.
+// In the form of its exporter. After the open ones comes a node whose Remediation was cancelled; in
+// a broken scene two exporters are silent.
 void Scene::report(int number, Json& json) {
   const bool is_broken = size_.open > 0 && number <= size_.open + 1;
   const Severity severity = is_broken ? fault_of(number).severity : Severity::kNone;

@@ -1,5 +1,5 @@
-// A fleet of made-up nodes behind the real pages, on a port of loopback: for the tests in a
-// browser, the pictures in docs/images, and the bench.
+// A fleet of made-up nodes behind the real pages, on a loopback port: for the tests in a browser,
+// the pictures in docs/images, and the bench.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace gpuward::pages {
 
 struct SceneSize {
   int nodes = 3, open = 0, closed = 0;
-  bool is_broken = false;  // nobody leads, steps are stopped, the breaker is open
+  bool is_broken = false;  // no replica leads, steps are stopped, the breaker is open
 };
 
 // "empty", "quiet", "busy", "broken".
@@ -34,10 +34,10 @@ class Scene {
   explicit Scene(SceneSize size, const Dress& dress = {});
 
   [[nodiscard]] std::string url() const;
-  // One that is open, with findings, steps and an approval that is asked for.
+  // The name of an open Remediation, with findings, steps and a pending approval.
   [[nodiscard]] static std::string remediation() { return "gpu-001-1"; }
   [[nodiscard]] static std::string node() { return "gpu-001"; }
-  // Unhealthy, with a cancelled Remediation; the scene "busy" has it.
+  // An unhealthy node with a cancelled Remediation; the scene "busy" has it.
   [[nodiscard]] static std::string cancelled_node() { return "gpu-025"; }
 
  private:

@@ -1,5 +1,5 @@
 // gpuward-page-scene NAME: serves the pages of a made-up fleet (empty, quiet, busy, broken) on a
-// port of loopback, which it prints, until its standard input ends. For `./dev images`.
+// loopback port, which it prints, until its standard input ends. For `./dev images`.
 #include <iostream>
 #include <string>
 
@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const gpuward::pages::Scene scene(gpuward::pages::scene_size(argv[1]));
-  std::cout << scene.url() << std::endl;  // whoever reads it waits for it
+  std::cout << scene.url() << std::endl;  // the reader waits for it
   for (std::string line; std::getline(std::cin, line);) {
   }
   return 0;
