@@ -1,7 +1,7 @@
-"""The texts that people read, out of the sources: string literals of C++, summaries and descriptions of alerts.
+"""Extracts the texts that users read from the sources: string literals of C++, summaries and descriptions of alerts.
 
-`phrases_of_cpp(text)` and `phrases_of_rules(text)` yield (line, phrase). Literals that stand side by side are one phrase;
-so are those with values between them, `"gpu " + name + " is lost"`, which becomes "gpu … is lost"."""
+`phrases_of_cpp(text)` and `phrases_of_rules(text)` yield (line, phrase). Adjacent literals are one phrase; so are those
+with values between them, `"gpu " + name + " is lost"`, which becomes "gpu … is lost"."""
 import re
 
 VALUE = "…"
@@ -23,7 +23,7 @@ FEWEST_WORDS = 3
 
 
 def joint_of(between):
-    """What joins two literals in a phrase: nothing, or a value; None if they belong to two phrases."""
+    """Returns the text between two literals of one phrase, nothing or a value; None if they belong to two phrases."""
     if not between.strip():
         return ""
     match = BETWEEN.fullmatch(between)
@@ -67,7 +67,7 @@ def phrases_of_cpp(text):
 
 
 def phrases_of_rules(text):
-    """Of alerts: what `summary:` and `description:` say, on one line or in a block below."""
+    """Yields the texts of `summary:` and `description:` of alerts, on one line or in a block below."""
     lines = text.split("\n")
     number = 0
     while number < len(lines):

@@ -1,7 +1,7 @@
-"""Patterns of wording over which an international reader stumbles, each with what to write instead."""
+"""Patterns of wording that is hard for an international reader, each with a better wording."""
 import re
 
-# Where a sentence can begin.
+# A place where a sentence can begin.
 START = r"(?:^|[.;:] )"
 PATTERNS = [(re.compile(pattern, re.IGNORECASE), advice) for pattern, advice in (
     (START + r"(?:of|to|for|from|by|in|on|with|without|at) (?:the |a |an )?(?:those|these|what|"
@@ -38,7 +38,7 @@ PATTERNS = [(re.compile(pattern, re.IGNORECASE), advice) for pattern, advice in 
     (r"\blooks? again\b|\blook_again\b", "checks again"),
 )]
 
-# A part of each phrase that a pattern marks and that stays as it is, with the reason.
+# Marked parts of phrases that stay unchanged, with the reason.
 EXCUSED = {
     "on each of …": "no start of a sentence: the number of GPUs comes before it",
     "says where the evidence is": "a place",
@@ -47,5 +47,5 @@ EXCUSED = {
 
 
 def marks(phrase):
-    """The (words, advice) that the patterns find in a phrase."""
+    """Returns the (words, advice) of the patterns that match a phrase."""
     return [(match[0].strip(" .,:;(…"), advice) for pattern, advice in PATTERNS if (match := pattern.search(phrase))]

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""printed_words_test.py [--all]: what the programs print is plain English.
+"""printed_words_test.py [--all]: the programs print plain English.
 
 Reads the string literals of the C++ sources and the texts of the alerts, and fails on each phrase that a pattern of
-plain_words.py marks and its table does not excuse. `--all` prints every phrase instead: to read them, or a sample."""
+plain_words.py marks and its table does not excuse. `--all` prints every phrase instead, so that you can read them, or a
+sample."""
 import os
 import sys
 
@@ -12,7 +13,7 @@ import plain_words
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDERS = ("core", "exporter", "remediator")
 RULES = "alerts/gpuward.rules.yaml"
-FEWEST_PHRASES = 2000  # less means that the sources are not read any more
+FEWEST_PHRASES = 2000  # fewer mean that the sources are not read any more
 MOST_EXCUSED = 0.01
 
 
@@ -30,7 +31,7 @@ def read(path):
 
 
 def printed():
-    """(file, line, phrase) of all that people read, each phrase once."""
+    """Returns (file, line, phrase) of all texts that users read, each phrase once."""
     seen = set()
     for path in [*sorted(sources()), RULES]:
         phrases = literals.phrases_of_rules if path == RULES else literals.phrases_of_cpp
@@ -41,7 +42,7 @@ def printed():
 
 
 def self_test():
-    """The extraction and the patterns find what they are for."""
+    """Tests that the extraction and the patterns work."""
     source = '''
 #include "is no include.h"
 // "a comment is no phrase"
