@@ -1,4 +1,4 @@
-// docs/configuration.md: the flags of both programs, held against what they say with --help.
+// docs/configuration.md: compares the flags of both programs with their --help.
 #include <gmock/gmock.h>
 
 #include <ranges>
@@ -50,7 +50,7 @@ TEST(FlagsReference, HasTheOldNamesOfTheSettingsOfTheReplacedSuite) {
               ContainerEq(std::set<std::string>(known.begin(), known.end())));
 }
 
-// They are read in one place, each by its name.
+// The program reads them in one place, each by its name.
 TEST(FlagsReference, HasTheVariablesOfTheSweep) {
   const std::string source = tree_file("exporter/commands/sweep_settings.cpp");
   const std::regex name("\"([A-Z_]{4,})\"");

@@ -1,5 +1,6 @@
-// What is made of the keys that the readers declare: the tables of docs/configuration.md and the
-// files of manifests/schemas. These tests hold them; `./dev docs` runs them to write them anew.
+// The texts that are generated from the readers' declared keys: the tables of docs/configuration.md
+// and the files of manifests/schemas. These tests check them; `./dev docs` runs them to write them
+// again.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -21,7 +22,7 @@ using support::Process;
 constexpr const char* kPage = "docs/configuration.md";
 const std::string kMark = "<!-- keys of ";
 
-// As the marks of the page call the programs' files.
+// The names of the programs' files in the page's marks.
 std::vector<YamlKey> present(std::vector<YamlKey> keys) {
   std::erase_if(keys, [](const YamlKey& key) { return key.is_old; });
   return keys;
@@ -39,7 +40,7 @@ std::string top_of(const YamlKey& key) { return key.path.substr(0, key.path.find
 std::string in_code(const std::string& text) { return text.empty() ? text : "`" + text + "`"; }
 
 std::string row_of(const YamlKey& key) {
-  // A default with a `|` would end its cell: the sentence says what it is.
+  // A default with a `|` would end its cell: the sentence gives it instead.
   const std::string preset = key.preset.contains('|') ? std::string() : in_code(key.preset);
   const std::string like = key.like.empty() ? "" : "as `" + key.like + "`, ";
   std::string row = "|";

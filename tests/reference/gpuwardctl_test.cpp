@@ -1,4 +1,5 @@
-// docs/gpuwardctl.md: its tables are made of the table of commands; `./dev docs` writes them anew.
+// docs/gpuwardctl.md: its tables are generated from the table of commands; `./dev docs` writes them
+// again.
 #include <gmock/gmock.h>
 
 #include <CLI/CLI.hpp>

@@ -13,7 +13,7 @@
 namespace gpuward::reference {
 namespace {
 
-// Of gpuwardctl: the program's own, which --help of its commands repeats.
+// gpuwardctl's own flags, which the --help of its commands repeats.
 constexpr std::string_view kFlagsOfAll = "Which cluster:";
 
 std::string help_of(const std::string& program, const std::string& command) {
@@ -26,8 +26,8 @@ std::string help_of(const std::string& program, const std::string& command) {
   return said ? said->output : "";
 }
 
-// `  --log.level TEXT=info (Env:LOG_LEVEL)`, perhaps REQUIRED before the variable, and words behind
-// it.
+// `  --log.level TEXT=info (Env:LOG_LEVEL)`, perhaps with REQUIRED before the variable, and text
+// after it.
 Flag read_flag(const std::string& command, const std::string& line) {
   static const std::regex kHead(
       R"(^  (\S+)( (TEXT|INT|FLOAT|NODE|ALERT)(:[^=( ]*( in \[[^\]]*\])?)?)"  // name, argument and
@@ -48,7 +48,7 @@ Flag read_flag(const std::string& command, const std::string& line) {
 void read_help(const std::string& program, const std::string& command, std::set<Flag>& flags) {
   std::istringstream lines(help_of(program, command));
   std::string section;
-  std::set<std::string> commands;  // of "exclusions list" the first word
+  std::set<std::string> commands;  // only the first word of "exclusions list"
   std::size_t found = 0;
   for (std::string line; std::getline(lines, line);) {
     const bool is_entry = line.starts_with("  ") && line.size() > 2 && line[2] != ' ';

@@ -1,4 +1,4 @@
-// What a program says of itself with --help, with the commands below it.
+// The --help of a program and of its commands.
 #pragma once
 
 #include <compare>
@@ -9,19 +9,19 @@
 namespace gpuward::reference {
 
 struct Flag {
-  std::string command = {};   // `policy explain`; empty: of the program itself
+  std::string command = {};   // `policy explain`; empty: the program's own
   std::string name = {};      // `--log.level`, or `node` of a word without a name
   std::string argument = {};  // `TEXT`; empty: a switch
-  std::string preset = {};    // what it is where it is not given
+  std::string preset = {};    // the value without the flag
   std::string environment = {};
 
   friend auto operator<=>(const Flag&, const Flag&) = default;
 };
 
-// So that a test says which.
+// So that a test prints it readably.
 void PrintTo(const Flag& flag, std::ostream* out);
 
-// Of build folder's `program`; a command without flags has one entry without a name.
+// The flags of `program` in the build folder; a command without flags has one entry without a name.
 [[nodiscard]] std::set<Flag> flags_of(const std::string& program);
 
 }  // namespace gpuward::reference

@@ -9,7 +9,7 @@
 namespace gpuward::reference {
 namespace {
 
-// These need the node drained before them.
+// These steps need a drain before them.
 const std::set<std::string>& after_drain() {
   static const std::set<std::string> kSteps = {"restart-job",    "gpu-reset", "reboot",
                                                "quarantine-job", "nccl-test", "terminate"};
@@ -62,7 +62,7 @@ std::string file_with(const std::string& path, const std::string& value) {
   const auto parts = parts_of(path);
   if (parts.front() != "steps") return nested(parts, 0, value);
   const std::string& step = parts[1];
-  if (step == "nccl-pairs") {  // is allowed in a recovery alone
+  if (step == "nccl-pairs") {  // allowed only in a recovery
     return "{severities: {isolate: [taint, cordon, drain]}, jobs: {image: i}, recovery: {isolate: "
            "[nccl-test, " +
            nested(parts, 1, value) + ", verify, return-to-service]}}";
@@ -99,7 +99,7 @@ std::map<std::string, std::set<std::string>> mappings_of(const std::vector<Key>&
       parent += (parent.empty() ? "" : ".") + part;
     }
   }
-  // Any code is taken there; and a list of steps has no keys.
+  // Any code is allowed there; and a list of steps has no keys.
   std::erase_if(mappings, [](const auto& entry) { return is_placeholder(entry.second); });
   mappings.erase("steps");
   if (mappings.contains("")) mappings[""].erase("steps");

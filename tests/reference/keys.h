@@ -1,5 +1,5 @@
-// The keys of a configuration file as docs/configuration.md has them, and a reader that is asked
-// what it makes of each: it says itself which keys it knows, of what type they are and how far.
+// The keys of a configuration file in docs/configuration.md, and a reader whose errors show which
+// keys it accepts, and their types and ranges.
 #pragma once
 
 #include <functional>
@@ -12,28 +12,28 @@
 
 namespace gpuward::reference {
 
-// One row: `budgets.pool.nodes`, `pools[].name`; below `steps.` what stands in a list of steps.
+// One row: `budgets.pool.nodes`, `pools[].name`; `steps.` is before the keys of a list of steps.
 struct Key {
   std::string path, type, range, preset, meaning;
 };
 [[nodiscard]] std::vector<Key> documented_keys(std::string_view heading);
 
-// What is wrong with a file, one fault a line; empty where nothing is.
+// The faults of a file, one a line; empty if there are none.
 using Reader = std::function<std::string(const std::string& yaml)>;
 
-// A file with `value` under that path and nothing else; CODE and NUMBER in a path stand for one.
+// A file with only `value` under that path; CODE and NUMBER in a path become an example.
 [[nodiscard]] std::string file_with(const std::string& path, const std::string& value);
-// What the reader says of that key alone; empty where nothing.
+// The reader's errors about that key alone; empty if there are none.
 [[nodiscard]] std::string complaint_about(const Reader& reader, const Key& key,
                                           const std::string& value);
 
-// By the path of each mapping ("" of the whole): the keys that the page has in it.
+// The keys that the page has in each mapping, by the mapping's path ("" for the whole).
 [[nodiscard]] std::map<std::string, std::set<std::string>> mappings_of(
     const std::vector<Key>& keys);
-// The keys that the reader knows in that mapping.
+// The keys that the reader accepts in that mapping.
 [[nodiscard]] std::set<std::string> allowed_in(const Reader& reader, const std::string& mapping);
 
-// Type and range as the reader tells them; the type `text` where it says nothing of either.
+// Type and range according to the reader; type `text` if it reports neither.
 [[nodiscard]] std::pair<std::string, std::string> type_of(const Reader& reader, const Key& key);
 
 }  // namespace gpuward::reference

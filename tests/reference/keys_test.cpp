@@ -1,4 +1,4 @@
-// docs/configuration.md: the keys of all configuration files, held against those who read them.
+// docs/configuration.md: compares the keys of all configuration files with their readers.
 #include "tests/reference/keys.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ std::string policy_faults(const std::string& yaml) {
   return policy ? "" : policy.error().message;
 }
 
-// For readers that want a file.
+// For readers that need a file.
 std::filesystem::path write(const support::TempDir& folder, const std::string& yaml) {
   std::ofstream(folder / "file") << yaml;
   return folder / "file";
@@ -75,7 +75,7 @@ TEST_P(KeysReference, HasDefaultsThatTheReaderTakes) {
   }
 }
 
-// A mapping whose keys stand elsewhere has those.
+// A mapping whose keys are described elsewhere has those keys.
 TEST_P(KeysReference, SendsToAMappingOfTheSameKeys) {
   for (const Key& key : keys_) {
     if (!key.meaning.starts_with("as `")) continue;

@@ -1,5 +1,5 @@
-// The pages against the tree: each link leads to a file and a heading that exist, and each path in
-// backticks exists.
+// Compares the pages with the tree: each link leads to an existing file and heading, and each path
+// in backticks exists.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::vector<std::string> prose_of(const std::string& page) {
   return prose;
 }
 
-// As GitHub makes it of a heading: "What's `new`?" is whats-new.
+// The anchor that GitHub makes from a heading: "What's `new`?" is whats-new.
 std::string anchor_of(std::string_view heading) {
   std::string anchor;
   for (const char letter : heading) {

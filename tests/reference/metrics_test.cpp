@@ -1,5 +1,5 @@
-// docs/metrics.md: its tables are written from what the families of both programs declare
-// (`./dev docs`). Each declared family is served, with a value for each label that it declares.
+// docs/metrics.md: its tables are generated from the declared families of both programs (`./dev
+// docs`). Each declared family is served, with a value for each of its labels.
 #include "remediator/page/metrics.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ using metrics::Family;
 
 const std::string kMetricsMark = "<!-- metrics of ";
 
-// The families of each table of the page, with everything in them that there can be.
+// The families of each table of the page, with all possible labels.
 using Tables = std::map<std::string, Families>;
 
 Families of_both_programs() {
@@ -174,7 +174,7 @@ TEST(MetricsPage, HasTheLabelsOfEachSeries) {
 }
 
 TEST(MetricsPage, HasEachNameOfAProgramOnce) {
-  std::map<bool, std::set<std::string_view>> seen;  // of the remediator or not
+  std::map<bool, std::set<std::string_view>> seen;  // whether of the remediator
   for (const auto& [table, families] : all_tables()) {
     std::set<std::string_view> names;
     for (const Family& family : families) names.insert(family.declared.name);

@@ -1,5 +1,6 @@
-// No phase is forgotten: a table of docs/remediator.md says what each means, one of
-// docs/notifications.md for each open one who is notified and when. The rules of alerts/ agree.
+// Every phase is documented: a table of docs/remediator.md has the meaning of each, and one of
+// docs/notifications.md has the receivers and times of notifications for each open one. The rules
+// of alerts/ agree.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

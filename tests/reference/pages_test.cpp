@@ -1,5 +1,5 @@
-// The pages of docs/ that tell people what to trust, what to switch off and where to write code:
-// whatever file, test, flag, command, key or right they name has to be there.
+// The pages of docs/ about guarantees, switches and the places for new code: each file, test, flag,
+// command, key or permission that they name exists.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ TEST_P(PageWords, NameFlagsThatAreThere) {
   for (const std::string& word : matching(std::regex("--[a-z].*"))) {
     const std::string name = word.substr(0, word.find_first_of("= "));
     const bool is_known =
-        name == "--help" ||  // which does not name itself
+        name == "--help" ||  // it does not name itself
         std::ranges::any_of(kFlags, [&](const Flag& flag) { return flag.name == name; });
     EXPECT_TRUE(is_known) << word;
   }
@@ -96,7 +96,7 @@ TEST_P(PageWords, NameCommandsThatAreThere) {
   }
 }
 
-// Words that begin as a key of a file does: `triage.max_severity`; not the rules that begin so too.
+// Words that begin like a key of a file: `triage.max_severity`; not the rules that begin so too.
 TEST_P(PageWords, NameKeysThatAreThere) {
   std::set<std::string> keys, first_words;
   for (const char* heading : {"The policy file", "The exporter's file"}) {
@@ -168,7 +168,7 @@ TEST(MigrationPage, SaysToWriteWhatThePolicyTakes) {
   }
 }
 
-// The plan of a policy of the table about the resilience monitor, from the row that begins so.
+// The steps in the table about the resilience monitor, from the row that begins with `row`.
 std::vector<remediator::Step> monitor_plan(const std::string& row, Severity severity) {
   for (const Cells& cells : rows_below("docs/migration.md", "The resilience monitor on EKS")) {
     if (!cells[0].starts_with(row)) continue;
@@ -233,7 +233,7 @@ TEST(ExtendingPage, NamesTheTableOfEachKindOfPart) {
   EXPECT_THAT(named, testing::ContainerEq(tables));
 }
 
-// "file|nodes|get, patch" of each rule; the names that it is tied to behind its resources.
+// "file|nodes|get, patch" for each rule, with the rule's object names after its resources.
 std::multiset<std::string> rules_of(const std::string& file) {
   std::multiset<std::string> rules;
   const std::regex rule(

@@ -1,7 +1,7 @@
-// What is made of the fields of the Remediation resource,
+// The texts that are generated from the fields of the Remediation resource,
 // remediator/records/remediation_fields.cpp: the schema in manifests/crd.yaml and the tables of
-// docs/remediation.md. These tests hold them;
-// `./dev docs` runs those that are called Generated to write both anew.
+// docs/remediation.md. These tests check them; `./dev docs` runs the tests with the name Generated
+// to write both again.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using reference::tree_file;
 
-// One field as the page has it: its path, what it holds, and its sentence.
+// One field in the page: its path, its type, and its sentence.
 struct Row {
   std::string path, holds, about;
 };
@@ -41,7 +41,7 @@ std::string holds(const Json& schema) {
   return schema.at("type");
 }
 
-// The fields below `schema` of an object, each before those that it has itself.
+// The fields below an object's `schema`, each before its own sub-fields.
 void add_rows(const std::string& path, const Json& schema, std::vector<Row>& rows) {
   for (const auto& [name, field] : schema.at("properties").items()) {
     const std::string at = path + "." + name;
@@ -94,7 +94,7 @@ TEST(RemediationFields, SayWhatEachIsFor) {
     for (const Row& row : rows_of(part)) EXPECT_NE(row.about, "") << row.path;
 }
 
-// The files below `folder` that have this text.
+// The files below `folder` that contain this text.
 std::vector<std::string> files_with(const std::string& text, const std::string& folder) {
   std::vector<std::string> files;
   const std::filesystem::path root = GPUWARD_SOURCE_DIR;
@@ -105,8 +105,8 @@ std::vector<std::string> files_with(const std::string& text, const std::string& 
   return files;
 }
 
-// What docs/extending.md counts: a member, and a line of the table. Names in small letters ("name",
-// "status") have other uses there.
+// docs/extending.md counts these places: a member, and a line of the table. Names in small letters
+// ("name", "status") have other uses too.
 TEST(RemediationFields, AreNamedInTheTableAlone) {
   for (const char* part : {"spec", "status"}) {
     for (const Row& row : rows_of(part)) {

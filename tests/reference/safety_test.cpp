@@ -1,5 +1,4 @@
-// docs/safety.md: each rule and each sabotage of the simulation stands in its tables, and nothing
-// else does.
+// docs/safety.md: its tables have each rule and each sabotage of the simulation, and no others.
 #include <gmock/gmock.h>
 
 #include <filesystem>

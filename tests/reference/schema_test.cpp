@@ -1,5 +1,5 @@
-// The schemas of manifests/schemas, held by a validator of others against the files that gpuward
-// ships and shows, and against wrong ones.
+// Another project's validator checks the schemas of manifests/schemas: with the files that gpuward
+// ships and shows, and with wrong ones.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -21,7 +21,7 @@ using support::Process;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Debian's own, which sees Debian's packages.
+// Debian's own, which finds Debian's packages.
 constexpr const char* kPython = "/usr/bin/python3";
 const std::string kTree = GPUWARD_SOURCE_DIR "/";
 
@@ -33,10 +33,10 @@ std::string why_no_validator() {
 
 // A file that has a schema.
 struct Described {
-  std::string name;  // as docs/migration.md and the schema call it
+  std::string name;  // its name in docs/migration.md and in the schema
   std::vector<YamlKey> (*keys)();
-  std::vector<std::string> shipped;          // files of the tree that are such, or hold one
-  std::map<std::string, std::string> wrong;  // such a file -> what is said of it
+  std::vector<std::string> shipped;  // files of the tree that have this form, or contain one
+  std::map<std::string, std::string> wrong;  // such a file -> its expected faults
   [[nodiscard]] std::string schema() const { return "manifests/schemas/" + name + ".schema.json"; }
 };
 void PrintTo(const Described& file, std::ostream* out) { *out << file.name; }
@@ -84,7 +84,7 @@ TEST_P(Schema, TakesEachDefault) {
     texts.push_back(file_with(key.path, is_json ? key.preset : "'" + key.preset + "'"));
   }
   ASSERT_GT(texts.size(), 20U);
-  // They lack what is required beside them.
+  // They lack other required keys.
   const std::string faults = faults_of_texts(texts);
   std::istringstream lines(faults);
   for (std::string line; std::getline(lines, line);)

@@ -1,6 +1,6 @@
-"""Holds YAML files against a JSON Schema: validate.py SCHEMA FILE...
+"""Validates YAML files with a JSON Schema: validate.py SCHEMA FILE...
 
-Of a ConfigMap the text under policy.yaml or config.yaml is meant. Prints `FILE: KEY: fault` and exits with 1 where
+In a ConfigMap it validates the text under policy.yaml or config.yaml. Prints `FILE: KEY: fault`, and exits with 1 if
 there is one. Needs python3-jsonschema and python3-yaml.
 """
 import json
