@@ -1,5 +1,5 @@
-// The folder of a release, from the programs of this build: that it comes out the same twice, and
-// that its images, packages, chart and lists are what they say.
+// The folder of a release, from the programs of this build: two runs give the same files, and its
+// images, packages, chart and lists are correct.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ class Release : public ::testing::Test {
 
   static fs::path first() { return *folders_ / "first"; }
   static fs::path second() { return *folders_ / "the-second"; }
-  // Their names, sorted; all of them, or those that end so.
+  // Their names, sorted; only those with the ending, if there is one.
   static std::vector<std::string> files(const std::string& end = "") {
     std::vector<std::string> out;
     for (const auto& entry : fs::directory_iterator(first())) {
@@ -138,7 +138,7 @@ TEST_F(Release, HasImagesThatAreAsTheContainerfileSays) {
       EXPECT_THAT(member_at(config, "Env"), AllOf(Contains("NVIDIA_VISIBLE_DEVICES=all"),
                                                   Contains("NVIDIA_DRIVER_CAPABILITIES=utility")));
     }
-    // Each part has the digest that it is called by.
+    // The digest of each part is its name.
     for (const Json& part : {image.listed, member_at(image.manifest, "config"),
                              member_at(image.manifest, "layers").at(0)}) {
       const fs::path file = image.file(part);
@@ -176,7 +176,7 @@ TEST_F(Release, ListsWhatItsImagesConsistOfByTheSchemaOfCycloneDx) {
   EXPECT_EQ(output_of(std::move(argv)), "\n");
 }
 
-// Of an SBOM, those linked so: "file" or "compiled in".
+// The components of an SBOM with that kind of link: "file" or "compiled in".
 std::set<std::string> components(const Json& bom, const std::string& linked) {
   std::set<std::string> out;
   for (const Json& component : member_at(bom, "components")) {
@@ -187,7 +187,7 @@ std::set<std::string> components(const Json& bom, const std::string& linked) {
   return out;
 }
 
-// The package of each library of an unpacked list of files, by dpkg, which knows some of them
+// The package of each library in an unpacked list of files, from dpkg, which knows some of them
 // without /usr.
 std::map<std::string, std::string> packages_of_libraries(const std::string& paths) {
   std::map<std::string, std::string> out;
@@ -220,7 +220,7 @@ TEST_F(Release, ListsThePackageOfEveryLibraryOfItsImages) {
   }
 }
 
-// Their licences want to be told of: one list here, one of manifests/packaging/CMakeLists.txt.
+// Their licences require a notice: one list is here, one in manifests/packaging/CMakeLists.txt.
 TEST_F(Release, CarriesTheLicencesOfWhatIsCompiledIn) {
   std::set<std::string> compiled_in, named;
   for (const std::string& name : files(".cdx.json"))

@@ -1,4 +1,5 @@
-"""validate.py FILE...: holds SBOMs against the official schema of CycloneDX 1.5; prints what is wrong, and ends with 1."""
+"""validate.py FILE...: validates SBOMs with the official schema of CycloneDX 1.5; prints the faults, and exits with 1
+if there are any."""
 import pathlib
 import sys
 

@@ -1,5 +1,5 @@
-// The version is declared in CMakeLists.txt, and whatever else names it has to follow
-// (`./dev manifests` writes it).
+// The version is declared in CMakeLists.txt, and all other files with it must follow (`./dev
+// manifests` writes it).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-// What the last parentheses of a pattern match, wherever it does.
+// The text of the pattern's last parentheses, at every match.
 std::vector<std::string> versions_in(const std::string& text, const std::string& pattern) {
   const std::regex found(pattern);
   std::vector<std::string> out;
