@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kAccount = "123456789012";  // moto's
 constexpr const char* kEndOfMember = "TerminateInstanceInAutoScalingGroup";
 constexpr const char* kMembers = "DescribeAutoScalingInstances";
-// Longer than any message is kept, as the real ones are.
+// Longer than any message that is kept, like the real ones.
 const std::string kEncoded = "5KJbXqM4" + std::string(600, 'x');
 
 bool is_of_auto_scaling(const std::string& action) {
@@ -26,7 +26,7 @@ std::string instance_of(const http::Query& form) {
   return {};
 }
 
-// What curl writes itself.
+// Headers that curl writes itself.
 bool is_of_the_connection(const std::string& header) {
   return header == "Connection" || header == "Content-Length" || header == "Accept-Encoding";
 }
@@ -101,7 +101,7 @@ http::Response AwsFront::answer(const http::Request& request) {
   const std::string instance = instance_of(form);
   if (AwsRefusal refused; takes_refusal(action, refused)) return refusal(action, refused);
   if (!may(action, instance)) return unauthorized(action, instance);
-  // As it answers a call that it takes (Auto Scaling API Reference, ActivityType).
+  // The answer of AWS to an accepted call (Auto Scaling API Reference, ActivityType).
   if (action == kEndOfMember && is_held_by_hook(instance)) {
     return http::Response::text(
         200,
@@ -170,8 +170,8 @@ IamCall AwsFront::call_of(const std::string& action, const std::string& instance
   IamCall call{.action = (is_of_auto_scaling(action) ? "autoscaling:" : "ec2:") + action,
                .resource = "*",
                .tags = {}};
-  // Which actions know resources says the Service Authorization Reference of EC2 and of Auto
-  // Scaling; of those of the shipped policy these do that change something.
+  // The Service Authorization Reference of EC2 and of Auto Scaling lists the actions with
+  // resource-level permissions; in the shipped policy, all that change something have them.
   if (action == kEndOfMember) {
     const auto groups = moto_.auto_scaling(
         "DescribeAutoScalingGroups", {{"AutoScalingGroupNames.member.1", group_of(instance)}});
@@ -205,8 +205,8 @@ bool AwsFront::may(const std::string& action, const std::string& instance) {
   return policy.is_null() || allows(policy, call_of(action, instance));
 }
 
-// The words are those that AWS answered others with: EC2 in issue 4527 of aws/
-// karpenter-provider-aws, Auto Scaling in pull request 108 of sassoftware/viya4-iac-aws.
+// The texts of recorded answers of AWS: EC2 in issue 4527 of aws/ karpenter-provider-aws, Auto
+// Scaling in pull request 108 of sassoftware/viya4-iac-aws.
 http::Response AwsFront::unauthorized(const std::string& action, const std::string& instance) {
   const IamCall call = call_of(action, instance);
   const std::string why =
@@ -220,8 +220,8 @@ http::Response AwsFront::unauthorized(const std::string& action, const std::stri
                               ". Encoded authorization failure message: " + kEncoded});
 }
 
-// EC2 API Reference, "Error codes for the Amazon EC2 API"; Auto Scaling answers as all others of
-// the query protocol do.
+// EC2 API Reference, "Error codes for the Amazon EC2 API"; Auto Scaling answers like all other
+// services of the query protocol.
 http::Response AwsFront::refusal(const std::string& action, const AwsRefusal& refusal) {
   std::string id;
   {

@@ -1,7 +1,7 @@
-// What AWS does and moto does not, in front of a moto, on a free port of loopback: it throttles,
-// has no capacity, finds keys expired, loses answers, runs the lifecycle hooks that moto only
-// keeps, and refuses by the resources and conditions of a policy. All else moto answers. Used by
-// the tests of what speaks to EC2 and Auto Scaling.
+// Adds behaviour of AWS that moto lacks, in front of a moto, on a free loopback port: it throttles,
+// has no capacity, reports expired keys, loses answers, runs the lifecycle hooks that moto only
+// stores, and checks the resources and conditions of a policy. moto answers everything else. Used
+// by the tests of code that calls EC2 and Auto Scaling.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace gpuward::support {
 
-// As the service itself answers; each answer has another request ID.
+// The answer of the service itself; each answer has another request ID.
 struct AwsRefusal {
   int status = 400;
   std::string code, message;
@@ -27,20 +27,21 @@ class AwsFront {
  public:
   explicit AwsFront(Moto& moto);
 
-  // Those of a user of moto, who comes through here.
+  // The environment of a user of moto, with this address.
   [[nodiscard]] std::map<std::string, std::string> variables(
       std::map<std::string, std::string> of_user) const;
 
-  // The next `times` calls of the action are refused, and moto hears nothing of them.
+  // Refuses the next `times` calls of the action; they do not reach moto.
   void refuse(const std::string& action, const AwsRefusal& refusal, int times = 1);
-  // The next call of the action is carried out, and its answer is that of a server that failed.
+  // Carries out the next call of the action, and answers as a server that failed.
   void lose_answer(const std::string& action);
   // From now on this policy decides too, with its resources and conditions.
   void enforce(const Json& policy);
-  // What somebody who has an instance in Terminating:Wait says of it: CompleteLifecycleAction.
+  // CompleteLifecycleAction for an instance in Terminating:Wait, as another user's program calls
+  // it.
   void complete_hook(const std::string& instance);
 
-  // How often the action was asked for, and how often moto was asked to carry it out.
+  // The number of calls of the action, and of those that reached moto.
   [[nodiscard]] int asked(const std::string& action) const;
   [[nodiscard]] int carried_out(const std::string& action) const;
 
@@ -52,12 +53,12 @@ class AwsFront {
   [[nodiscard]] http::Response pass_on(const http::Request& request, const std::string& action);
   [[nodiscard]] bool takes_refusal(const std::string& action, AwsRefusal& out);
   [[nodiscard]] bool may(const std::string& action, const std::string& instance);
-  // Whether a hook of its group keeps the instance from ending.
+  // Whether a hook of its group delays the end of the instance.
   [[nodiscard]] bool is_held_by_hook(const std::string& instance);
   void show_waiting(std::string& body) const;
   [[nodiscard]] http::Response refusal(const std::string& action, const AwsRefusal& refusal);
   [[nodiscard]] http::Response unauthorized(const std::string& action, const std::string& instance);
-  // What moto has of an instance or of its group, asked as the administrator.
+  // moto's data of an instance or of its group, read as the administrator.
   [[nodiscard]] std::string group_of(const std::string& instance);
   [[nodiscard]] IamCall call_of(const std::string& action, const std::string& instance);
 
@@ -70,7 +71,7 @@ class AwsFront {
   std::string loses_answer_of_;
   Json policy_;
   int answers_ = 0;
-  std::unique_ptr<http::Server> server_;  // the last: it ends first
+  std::unique_ptr<http::Server> server_;  // the last member: it ends first
 };
 
 }  // namespace gpuward::support

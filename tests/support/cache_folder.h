@@ -1,4 +1,5 @@
-// Where tests/neighbours puts programs that no Debian package has. Used by tests that start one.
+// The folder for the programs without a Debian package, which tests/neighbours fills. Used by tests
+// that start one.
 #pragma once
 
 #include <cstdlib>

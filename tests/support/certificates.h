@@ -1,5 +1,5 @@
-// A certificate authority of a test's own, and the certificates that it signs: for servers, for
-// clients, and expired ones. Used by the tests of TLS; nothing of it outlives the test.
+// A test's own certificate authority, and the certificates that it signs: for servers, for clients,
+// and expired ones. Used by the tests of TLS; all of it ends with the test.
 #pragma once
 
 #include <openssl/types.h>
@@ -31,7 +31,7 @@ class CertificateAuthority {
   // Subject "CN=common_name,O=organisation"; to Kubernetes a user and its group.
   [[nodiscard]] KeyedCertificate issue_client(const std::string& common_name,
                                               const std::string& organisation = "gpuward") const;
-  // With an empty subject: `uri` ("spiffe://...") is all that names the client.
+  // With an empty subject: only `uri` ("spiffe://...") names the client.
   [[nodiscard]] KeyedCertificate issue_client_without_subject(const std::string& uri) const;
 
  private:

@@ -12,9 +12,9 @@ namespace gpuward::support {
 
 class ChildOutput {
  public:
-  // Owns the descriptors: ours of the child's stdin, stdout, stderr.
+  // Owns the descriptors: this process's ends of the child's stdin, stdout, stderr.
   ChildOutput(std::array<int, 3> descriptors, std::string input, std::size_t max_bytes);
-  ~ChildOutput();  // stops reading, even if somebody still holds a pipe open
+  ~ChildOutput();  // stops reading, even if another process still holds a pipe open
   ChildOutput(const ChildOutput&) = delete;
   ChildOutput& operator=(const ChildOutput&) = delete;
 

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kAdminToken = "admin-token-of-a-test";
 constexpr std::chrono::seconds kShortGrace{3};
 
-// etcd syncs every write: memory where there is room (its logs are preallocated, 64 MiB each).
+// etcd syncs every write: uses memory if there is room (its logs are preallocated, 64 MiB each).
 std::filesystem::path data_parent() {
   std::error_code error;
   const auto space = std::filesystem::space("/dev/shm", error);
@@ -83,7 +83,7 @@ class ControlPlane::Impl {
     return spawn(controller_manager_, controller_manager_command(parts, kubeconfig_));
   }
 
-  // etcd's data from one of these folders to the other, while nobody uses it.
+  // Copies etcd's data from one of these folders to the other, while etcd is stopped.
   Status copy_data(const char* from, const char* to) {
     controller_manager_.reset();
     (void)apiserver_->stop(kShortGrace);
@@ -106,7 +106,7 @@ class ControlPlane::Impl {
                        {"Content-Type", content_type_of(method)}};
     request.body = body;
     auto answer = client_->send(request);
-    // A kind that was defined a moment ago has no storage yet: the server answers 429 until it has.
+    // A newly defined kind has no storage yet: the server answers 429 until it has.
     (void)poll_until([&] {
       const bool waits = answer && answer->status == 429 &&
                          answer->body.find("storage is (re)initializing") != std::string::npos;
@@ -116,7 +116,7 @@ class ControlPlane::Impl {
     return answer;
   }
 
-  // By etcd's own JSON gateway.
+  // Uses etcd's own JSON gateway.
   [[nodiscard]] Status put_into_store(const std::string& key, const std::string& json) const {
     const auto answer = http_post(
         "http://127.0.0.1:" + std::to_string(layout_.etcd_port) + "/v3/kv/put",
@@ -165,7 +165,7 @@ class ControlPlane::Impl {
     return settled && !failed;
   }
 
-  // The certificate appears while the server starts: it is our CA from then on.
+  // The certificate appears while the server starts; from then on it is the client's CA.
   [[nodiscard]] bool is_ready() {
     if (!client_) {
       auto pem = read_file(ca_file_);
@@ -208,7 +208,7 @@ std::string ControlPlane::why_no_controllers() {
 }
 
 Result<std::unique_ptr<ControlPlane>> ControlPlane::start(ControlPlaneOptions options) {
-  // free_port() reserves a port among tests only: another program may take it before ours does.
+  // free_port() reserves a port among tests only: another program may take it first.
   for (int attempt = 1;; ++attempt) {
     auto impl = std::make_unique<Impl>();
     const auto status = impl->start(options);

@@ -1,8 +1,7 @@
-// A real Kubernetes API on loopback: etcd and kube-apiserver with TLS, tokens and RBAC, in a folder
-// of its own, ready in 5-10 s. Used by the contract tests and the e2e test: start one a test
-// program (SetUpTestSuite) and keep it. Without controllers: a pod bound to a node stays
-// Terminating until the test deletes it with grace 0, and the status of a PodDisruptionBudget is
-// what the test writes there.
+// A real Kubernetes API on loopback: etcd and kube-apiserver with TLS, tokens and RBAC, in its own
+// folder, ready in 5-10 s. Used by the contract tests and the e2e test: start one per test program
+// (SetUpTestSuite) and keep it. It has no controllers: a pod bound to a node stays Terminating
+// until the test deletes it with grace 0, and the test writes the status of a PodDisruptionBudget.
 #pragma once
 
 #include <chrono>
@@ -17,14 +16,14 @@
 
 namespace gpuward::support {
 
-// A bearer token and who it is; RBAC grants it nothing until a binding does.
+// A bearer token and its user; RBAC allows it nothing without a binding.
 struct TokenUser {
   std::string token, user;
   std::vector<std::string> groups = {};
 };
 
 struct ControlPlaneOptions {
-  std::vector<TokenUser> users = {};  // beside the admin
+  std::vector<TokenUser> users = {};  // in addition to the admin
   bool controller_manager = false;
   std::vector<std::string> apiserver_flags = {};  // appended; e.g. "--max-requests-inflight=2"
   std::chrono::milliseconds start_limit = std::chrono::seconds(90);
@@ -32,11 +31,11 @@ struct ControlPlaneOptions {
 
 class ControlPlane {
  public:
-  // Why none can be started on this machine; empty where one can. For GPUWARD_REQUIRE.
+  // Why none can be started on this machine; empty if one can. For GPUWARD_REQUIRE.
   [[nodiscard]] static std::string why_unavailable();
-  // Likewise for ControlPlaneOptions::controller_manager.
+  // The same for ControlPlaneOptions::controller_manager.
   [[nodiscard]] static std::string why_no_controllers();
-  // Returns once /readyz is ok and namespace `default` is there; an error carries the end of the
+  // Returns once /readyz is ok and namespace `default` exists; an error contains the end of the
   // log.
   [[nodiscard]] static Result<std::unique_ptr<ControlPlane>> start(
       ControlPlaneOptions options = {});
@@ -59,17 +58,18 @@ class ControlPlane {
   // `kubectl apply -f` of a file, and of YAML text.
   [[nodiscard]] Status apply(const std::filesystem::path& file) const;
   [[nodiscard]] Status apply_text(const std::string& yaml) const;
-  // One request as the admin, without kubectl: path from "/api/...". Content type is that of a JSON
-  // object, or of a merge-patch where the method is PATCH.
+  // One request as the admin, without kubectl: path from "/api/...". The content type is that of a
+  // JSON object, or of a merge-patch for PATCH.
   [[nodiscard]] Result<http::ClientResponse> request(const std::string& method,
                                                      const std::string& path,
                                                      const std::string& body = {}) const;
-  // Past the API server, into etcd: for what the API lets nobody write, such as an object's age.
-  // `key` as "/registry/minions/gpu-01" (so are nodes called there), `json` the whole object.
+  // Writes into etcd without the API server, for fields that the API never accepts, such as an
+  // object's age. `key` as "/registry/minions/gpu-01" (the name of nodes there), `json` the whole
+  // object.
   [[nodiscard]] Status put_into_store(const std::string& key, const std::string& json) const;
 
-  // Ends etcd and the API server for some seconds: to copy what etcd has, and to put that copy back
-  // in its place. They serve where they did, once this returns.
+  // take_backup() copies etcd's data, and restore_backup() puts that copy back. Both stop etcd and
+  // the API server for some seconds; the servers use the same ports again when the call returns.
   [[nodiscard]] Status take_backup();
   [[nodiscard]] Status restore_backup();
 

@@ -1,5 +1,5 @@
-// The one deadline of tests. Used by all that waits in tests/support, and by every test that waits
-// for something whose time is not its subject.
+// The deadline of all tests. Used by all waits in tests/support, and by every test that waits for
+// an event whose time is not its subject.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,12 @@ inline constexpr std::chrono::seconds kGracePeriod{15};
 // The same on a busy machine. A program that takes longer hangs.
 inline constexpr std::chrono::seconds kTimeToStop = 4 * kGracePeriod;
 
-// What failed waits of one program take together. When a part is broken, every wait for it fails,
-// and the program must still end and report before ctest ends it after 20 minutes.
+// The total time of failed waits of one program. If a part is broken, every wait for it fails, and
+// the program must still end and report before ctest ends it after 20 minutes.
 class WaitBudget {
  public:
-  // How long a wait may last that wants `limit`. A limit below kGenerousRequest is what its test
-  // tests, and stays.
+  // The limit of a wait that asks for `limit`. A limit below kGenerousRequest is the subject of its
+  // test, and stays.
   [[nodiscard]] std::chrono::milliseconds limit_of(std::chrono::milliseconds limit) const {
     const std::chrono::milliseconds failed(failed_ms_);
     if (limit < kGenerousRequest || failed < kUnshortened) return limit;
@@ -39,7 +39,7 @@ class WaitBudget {
   }
 
  private:
-  // One whole wait; then short ones; then hardly any.
+  // The first wait is whole, the next ones are short, and the last ones nearly zero.
   static constexpr std::chrono::milliseconds kUnshortened = kGenerous;
   static constexpr std::chrono::minutes kAll{10};
   static constexpr std::chrono::seconds kShort{20}, kShortest{1};

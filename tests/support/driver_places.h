@@ -1,6 +1,5 @@
-// The table in docs/install.md that says where each platform has NVIDIA's driver, and which values
-// of the chart make the exporter find it there. The tests that imitate these platforms try each
-// row.
+// The table in docs/install.md with the folder of NVIDIA's driver on each platform, and the chart's
+// values for it. The tests that imitate these platforms try each row.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +24,7 @@ struct DriverPlace {
   }
 };
 
-// "`/usr`" and " Ubuntu ", without what surrounds them.
+// The content of cells such as "`/usr`" and " Ubuntu ".
 inline std::string cell_text(const std::string& cell) {
   const auto begin = cell.find_first_not_of(" `");
   return begin == std::string::npos ? ""

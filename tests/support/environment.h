@@ -1,5 +1,5 @@
-// Sets an environment variable for the time of a test and puts back what was there.
-// Used on the only thread of a test.
+// Sets an environment variable during a test and restores the old value. Used on the only thread of
+// a test.
 #pragma once
 
 #include <stdlib.h>

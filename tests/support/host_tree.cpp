@@ -17,7 +17,7 @@ std::string print(const char* format, Numbers... numbers) {
   return text.data();
 }
 
-// The beginning of a type 0 header: vendor, device, command, status, revision and class, little
+// The first bytes of a type 0 header: vendor, device, command, status, revision and class, little
 // endian (PCI Local Bus Specification 6.1).
 std::string config_space(const PciSpec& spec) {
   std::string bytes(64, '\0');
@@ -72,7 +72,7 @@ std::string HostTree::pci_file(const std::string& address, std::string_view name
   return device_folder(address) + "/" + std::string(name);
 }
 
-// Kernel, Documentation/ABI/testing/sysfs-bus-pci; seen on a machine of ours: bus/pci/devices holds
+// Kernel, Documentation/ABI/testing/sysfs-bus-pci; seen on a real machine: bus/pci/devices has
 // links.
 HostTree& HostTree::with_pci(const std::string& address, const PciSpec& spec) {
   const auto file = [&address](std::string_view name) { return pci_file(address, name); };
@@ -88,7 +88,7 @@ HostTree& HostTree::with_pci(const std::string& address, const PciSpec& spec) {
   return link("sys/bus/pci/devices/" + address, "../../../devices/pci0000:00/" + address);
 }
 
-// As a p5.48xlarge has them.
+// The addresses on a p5.48xlarge.
 std::string HostTree::nvidia_address(unsigned index) {
   return print("0000:%02x:00.0", 0x53 + 0x11 * index);
 }
@@ -114,7 +114,7 @@ HostTree& HostTree::with_nvswitches(unsigned count) {
   return *this;
 }
 
-// Kernel, PCI_POSSIBLE_ERROR: a read that nobody answers gives ones.
+// Kernel, PCI_POSSIBLE_ERROR: a read without an answer gives ones.
 HostTree& HostTree::falls_off_the_bus(const std::string& address) {
   write(pci_file(address, "config"), std::string(64, '\xFF'));
   write(pci_file(address, "current_link_speed"), "Unknown\n");

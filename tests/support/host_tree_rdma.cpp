@@ -77,7 +77,7 @@ HostTree& HostTree::with_efa(unsigned count, std::uint64_t counter) {
     const std::string port = folder + "/ports/1";
     for (const char* const name : kPortCounters) write(port + "/hw_counters/" + name, value);
     write(port + "/hw_counters/lifespan", "10\n");
-    // efa_query_port() says so whatever happens.
+    // efa_query_port() always returns these.
     write(port + "/state", "4: ACTIVE\n").write(port + "/phys_state", "5: LinkUp\n");
     write(port + "/rate", "100 Gb/sec (4X EDR)\n");
   }

@@ -1,6 +1,6 @@
-// Clients that attack a server: thousands of connections at once, each opened again soon after the
-// server closes it. They are a process of their own (hostile_clients.cpp). Used by the tests of
-// what a server still answers beside them.
+// Clients that attack a server: thousands of connections at once; each opens again soon after the
+// server closes it. They run in their own process (hostile_clients.cpp). Used by the tests of the
+// answers that a server still gives to other clients.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ struct HostileOptions {
 
 class HostileClients {
  public:
-  // Returns once the server's kernel has taken as many as fit into an old server's queues.
+  // Returns once the server's kernel has accepted as many as fit into an old server's queues.
   HostileClients(int port, const HostileOptions& options) {
     auto spawned = Process::spawn(
         {.argv = {GPUWARD_BIN_DIR "/hostile_clients", std::to_string(port),
@@ -85,7 +85,7 @@ struct NamedAttack {
   return attacks;
 }
 
-// Requests that are whole in the end: a worker waits a little less than 100 ms for each.
+// Requests that are complete in the end: a worker waits a little less than 100 ms for each.
 [[nodiscard]] inline NamedAttack brief_holds() {
   return {"ABodyAfterAWhile",
           {.connections = 4'000,
@@ -95,7 +95,7 @@ struct NamedAttack {
            .sends_late = "x"}};
 }
 
-// The longest of five requests in a row; the longest there is if one of them fails.
+// The longest time of five requests in a row; the maximum value if one of them fails.
 template <typename Send>
 [[nodiscard]] std::chrono::nanoseconds longest_of_five(const Send& send) {
   auto longest = std::chrono::nanoseconds::zero();
@@ -108,7 +108,7 @@ template <typename Send>
   return longest;
 }
 
-// What the kernel holds in memory of a process now, in MiB.
+// The memory that the kernel has for a process now, in MiB.
 [[nodiscard]] inline double resident_mib(const Process& process) {
   std::ifstream status("/proc/" + std::to_string(process.pid()) + "/status");
   for (std::string line; std::getline(status, line);) {

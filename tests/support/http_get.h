@@ -1,5 +1,5 @@
-// One HTTP request in one line, for tests: a transport's error fails loudly by its text as the body
-// and status 0.
+// One HTTP request in one line, for tests. A transport error is visible: its text is the body, and
+// the status is 0.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
-// Whether a policy of IAM allows a call, with its resources and conditions, of which moto knows
-// nothing. It reads what the shipped policy consists of and refuses to read anything else. Used by
-// AwsFront.
+// Whether an IAM policy allows a call, with the resources and conditions that moto ignores. It
+// reads only the elements of the shipped policy, and rejects others. Used by AwsFront.
 #pragma once
 
 #include <map>
@@ -15,8 +14,9 @@ struct IamCall {
   std::map<std::string, std::string> tags;  // of the resource
 };
 
-// A statement allows where Action, Resource and all of its conditions match; what none allows is
-// refused (IAM User Guide, "Policy evaluation logic"). Throws for what it cannot read.
+// A statement allows a call if Action, Resource and all of its conditions match; without such a
+// statement the call is refused (IAM User Guide, "Policy evaluation logic"). Throws if it cannot
+// read the policy.
 [[nodiscard]] bool allows(const Json& policy, const IamCall& call);
 
 }  // namespace gpuward::support

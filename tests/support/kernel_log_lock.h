@@ -1,5 +1,6 @@
-// The machine's kernel log, for one run of tests at a time: all that write into it also read what
-// the others write. Used by the end-to-end tests and by the test of an exporter on the real log.
+// The machine's kernel log, for one run of tests at a time: every run that writes into it also
+// reads the others' lines. Used by the end-to-end tests and by the test of an exporter on the real
+// log.
 #pragma once
 
 #include <fcntl.h>
@@ -11,8 +12,8 @@
 
 namespace gpuward::support {
 
-// A descriptor to write into `device`, locked until it is closed. -1 if this process may not write
-// there; and with errno EWOULDBLOCK while another one has the lock.
+// A descriptor for writing into `device`, locked until it is closed. -1 if this process may not
+// write there, or with errno EWOULDBLOCK while another process has the lock.
 [[nodiscard]] inline int open_kernel_log(const std::filesystem::path& device = "/dev/kmsg") {
   const int descriptor = ::open(device.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;

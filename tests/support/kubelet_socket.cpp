@@ -8,7 +8,7 @@
 namespace gpuward::support {
 namespace {
 
-// Debian's own, which sees Debian's packages; another python3 may be before it on PATH.
+// Debian's own, which finds Debian's packages; another python3 may be before it on PATH.
 constexpr const char* kPython = "/usr/bin/python3";
 
 std::string script() {
@@ -28,7 +28,7 @@ std::string KubeletSocket::why_unavailable() {
 }
 
 KubeletSocket::KubeletSocket(const std::string& answer) {
-  // A long answer is too long for a command line.
+  // A long answer does not fit into a command line.
   const std::string file = folder_.write("answer", answer).string();
   auto server = Process::spawn({.argv = {kPython, script(), path(), "@" + file}});
   if (!server) throw std::runtime_error(server.error().message);

@@ -1,5 +1,5 @@
-// A real gRPC server (python3-grpcio) with the kubelet's pod-resources service on a socket of a
-// test's own. Used by the tests of exporter/pods and by whoever needs pods on a node.
+// A real gRPC server (python3-grpcio) with the kubelet's pod-resources service on a test's own
+// socket. Used by the tests of exporter/pods and by other tests that need pods on a node.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@ namespace gpuward::support {
 
 class KubeletSocket {
  public:
-  // Empty where the machine has all it takes.
+  // Empty if the machine has all that it needs.
   [[nodiscard]] static std::string why_unavailable();
 
-  // `answer` as tests/fakes/kubelet/pod_resources_server.py takes it: JSON, `status:CODE:MESSAGE`,
-  // `hang`, or `raw:HEX`. Waits until it serves; throws if it does not.
+  // `answer` in the form of tests/fakes/kubelet/pod_resources_server.py: JSON,
+  // `status:CODE:MESSAGE`, `hang`, or `raw:HEX`. Waits until it serves; throws if it does not.
   explicit KubeletSocket(const std::string& answer);
 
   [[nodiscard]] std::string path() const { return (folder_ / "kubelet.sock").string(); }

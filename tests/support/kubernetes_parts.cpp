@@ -53,7 +53,7 @@ std::vector<std::string> apiserver_command(const KubernetesParts& parts,
           "--service-account-key-file=" + in_folder("sa.pub"),
           "--service-account-signing-key-file=" + in_folder("sa.key"),
           "--token-auth-file=" + in_folder("tokens.csv"), "--authorization-mode=RBAC",
-          // Terminate at once: nobody drains a test's server.
+          // Terminates at once: a test's server needs no drain.
           "--shutdown-delay-duration=0s"};
 }
 

@@ -9,12 +9,12 @@
 namespace gpuward::support {
 
 struct KubernetesParts {
-  std::filesystem::path etcd, apiserver, controller_manager, scheduler;  // empty where missing
+  std::filesystem::path etcd, apiserver, controller_manager, scheduler;  // empty if missing
 };
 
 [[nodiscard]] KubernetesParts find_kubernetes_parts();
 
-// What a control plane of one test listens on and reads.
+// The addresses and files of one test's control plane.
 struct ControlPlaneLayout {
   std::filesystem::path folder;
   int etcd_port = 0, etcd_peer_port = 0, api_port = 0;

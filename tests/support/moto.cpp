@@ -11,7 +11,7 @@ namespace gpuward::support {
 namespace {
 
 constexpr aws::AwsService kIam{"IAM", "iam", "iam", "IAM"};
-// Those that make the administrator; it checks all others.
+// The calls that make the administrator; moto checks all others.
 constexpr const char* kUncheckedActions = "3";
 constexpr const char* kEverything =
     R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]})";
@@ -64,7 +64,7 @@ Status Moto::spawn() {
   return load_services();
 }
 
-// A service reads its files when it is first asked, which can take longer than a caller waits.
+// A service reads its files at its first request, which can take longer than a caller waits.
 Status Moto::load_services() {
   if (!poll_until([&] { return ec2("DescribeInstances", {}).has_value(); }))
     return fail(ErrorKind::kTimeout, "EC2 does not answer");

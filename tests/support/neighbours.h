@@ -1,5 +1,5 @@
-// Programs of others that `./dev` builds once, each in the version that tests/neighbours pins. Used
-// by the tests that start them, some of them beside the older one of Debian.
+// Other projects' programs that `./dev` builds once, in the version that tests/neighbours pins.
+// Used by the tests that start them; some tests also start Debian's older version.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Neighbour {
 };
 
 inline constexpr Neighbour kNeighbours[] = {
-// CMake makes it from what `tests/neighbours/neighbours list` prints.
+// CMake makes it from the output of `tests/neighbours/neighbours list`.
 #include "tests/neighbours.inc"
 };
 
@@ -40,7 +40,7 @@ inline constexpr Neighbour kLoki = neighbour("loki");
 inline constexpr Neighbour kMoto = neighbour("moto");
 inline constexpr Neighbour kCycloneDx = neighbour("cyclonedx");
 
-// What follows the first hyphen before a digit: "kube-router-2.1.0", "civetweb-1.15+dfsg-4".
+// The text after the first hyphen before a digit: "kube-router-2.1.0", "civetweb-1.15+dfsg-4".
 [[nodiscard]] inline std::string version_of(const Neighbour& neighbour) {
   const std::string_view folder = neighbour.folder;
   for (std::size_t i = 1; i < folder.size(); ++i) {
@@ -54,7 +54,7 @@ inline constexpr Neighbour kCycloneDx = neighbour("cyclonedx");
   return cache_folder() / neighbour.folder;
 }
 
-// Empty where the program is there. For GPUWARD_REQUIRE.
+// Empty if the program exists. For GPUWARD_REQUIRE.
 [[nodiscard]] inline std::string why_not_built(const Neighbour& neighbour,
                                                const std::string& program) {
   if (std::filesystem::exists(folder_of(neighbour) / program)) return {};
@@ -64,14 +64,14 @@ inline constexpr Neighbour kCycloneDx = neighbour("cyclonedx");
          command + "`";
 }
 
-// Which of two versions a case runs on.
+// The version on which a case runs.
 inline constexpr const char* kDebians = "Debians";
 inline constexpr const char* kNewer = "Newer";
 [[nodiscard]] inline Tier tier_of(std::string_view which) {
   return which == kDebians ? Tier::kTest : Tier::kAll;
 }
 
-// `program` by the name that Debian gives to it.
+// `program` is the name in Debian.
 [[nodiscard]] inline std::string newer_name(const std::string& program) {
   return program == "prometheus-alertmanager" ? "alertmanager" : program;
 }
@@ -88,7 +88,7 @@ inline constexpr const char* kNewer = "Newer";
   return why_not_built(neighbour_with(program), newer_name(program));
 }
 
-// The suite with each of them.
+// Runs the suite with each of them.
 #define GPUWARD_ON_DEBIANS_AND_NEWER(suite)                                                    \
   INSTANTIATE_TEST_SUITE_P(Each, suite, ::testing::Values(support::kDebians, support::kNewer), \
                            [](const auto& each) { return std::string(each.param); })

@@ -1,4 +1,4 @@
-// A suite of tests that shares one moto: base of the tests of what speaks to AWS.
+// A suite of tests that shares one moto: base of the tests of code that calls AWS.
 #pragma once
 
 #include <gtest/gtest.h>

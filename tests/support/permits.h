@@ -1,4 +1,4 @@
-// Permits for whoever asks for something directly.
+// Permits for tests that call a step directly.
 #pragma once
 
 #include "core/model/permit.h"

@@ -1,5 +1,5 @@
-// A TCP port for programs that cannot pick one themselves (our own take port 0 instead). Used by
-// every test that starts such a program.
+// A TCP port for programs that cannot choose one themselves (gpuward's own use port 0 instead).
+// Used by every test that starts such a program.
 #pragma once
 
 #include <arpa/inet.h>
@@ -34,7 +34,7 @@ namespace gpuward::support {
   return false;
 }
 
-// Returns `port` if a program could listen on it now, on all addresses, else 0. For port 0 it
+// Returns `port` if a program could listen on it now, on all addresses, otherwise 0. For port 0 it
 // returns a port that the kernel chooses.
 [[nodiscard]] inline int port_to_listen_on(int port) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -50,7 +50,7 @@ namespace gpuward::support {
   return is_free ? ntohs(address.sin_port) : 0;
 }
 
-// A port that no other test gets while this process lives. It lies below the range that the kernel
+// A port that no other test gets while this process lives. It is below the range that the kernel
 // uses for connections and for port 0.
 [[nodiscard]] inline int free_port() {
   int lowest_of_kernel = 32'768;

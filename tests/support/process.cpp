@@ -22,8 +22,8 @@ namespace {
 
 using Pipe = std::array<int, 2>;  // read end, write end
 
-// Everything the child needs between fork and exec, made before: there only async-signal-safe calls
-// are allowed, since other threads of ours may hold locks.
+// Everything that the child needs between fork and exec, prepared before: only async-signal-safe
+// calls are allowed there, since other threads of this process may hold locks.
 struct ExecPlan {
   explicit ExecPlan(const ProcessOptions& options)
       : program(find_program(options.argv.empty() ? "" : options.argv[0])),
@@ -76,7 +76,7 @@ class Process::Impl {
         output_(ours, options.input, options.max_output_bytes) {}
 
   ~Impl() {
-    // The leader is reaped last, so that its number cannot belong to anybody else's group here.
+    // Reaps the leader last, so that its number cannot belong to another group here.
     ::kill(-pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
     ::close(pidfd_);

@@ -1,5 +1,5 @@
-// A promise about time, on a machine that does other things too: the quickest of several tries
-// keeps it. None does if the program itself is too slow.
+// A promise about time, on a machine with other load: the quickest of several tries keeps it. No
+// try does if the program itself is too slow.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@
 
 namespace gpuward::support {
 
-// Each has what the one before it has.
+// Each tier includes the ones before it.
 enum class Tier { kTest, kLanding, kAll };
 
 struct TierNames {
@@ -29,7 +29,7 @@ inline constexpr TierNames kTiers[] = {{Tier::kTest, "test", "`./dev test`"},
                                        {Tier::kLanding, "landing", "`.ci/run`"},
                                        {Tier::kAll, "all", "`./dev test --all`"}};
 
-// $GPUWARD_TIER. Nothing if a test is run by hand: then each case runs whose parts are there.
+// $GPUWARD_TIER. Nothing if a test is run by hand: then each case runs whose parts exist.
 [[nodiscard]] inline std::optional<Tier> running_tier() {
   const char* const value = std::getenv("GPUWARD_TIER");
   for (const TierNames& names : kTiers) {
@@ -52,7 +52,7 @@ inline constexpr TierNames kTiers[] = {{Tier::kTest, "test", "`./dev test`"},
   return running && *running >= Tier::kLanding;
 }
 
-// Empty if the program is there.
+// Empty if the program exists.
 [[nodiscard]] inline std::string why_no_program(const std::string& name) {
   if (!find_program(name).empty()) return {};
   return "no program `" + name + "` on this machine: run `./dev deps`";

@@ -13,14 +13,14 @@ namespace {
 
 constexpr const char* kReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-// Allowed by its rights, and refused by an admission policy to somebody who only tried it.
+// RBAC allows it, and an admission policy refuses it in a dry run.
 bool is_admissions(const Json& event) {
   const Json& notes = member_at(event, "annotations");
   return string_at(notes, "authorization.k8s.io/decision") == "allow" &&
          string_at(event, "requestURI").ends_with("?dryRun=All");
 }
 
-// Calls it with each request that the audit log has, and with its line.
+// Calls it with each request in the audit log, and with its line.
 void for_each_request(const std::filesystem::path& log,
                       const std::function<void(const Json&, const std::string&)>& call) {
   std::ifstream file(log);
@@ -54,14 +54,15 @@ Result<bool> is_allowed(const ControlPlane& plane, const AskedRight& right) {
   return member_at(member_at(*answer, "status"), "allowed") == true;
 }
 
-// One role of the API server and who has it, by whom a change of it can be seen to be in force.
+// One role of the API server and its user, whose requests show when a change of the role is in
+// force.
 class ChangingRole {
  public:
   ChangingRole(const ControlPlane& plane, std::string path, Json role, std::string user)
       : plane_(plane), path_(std::move(path)), role_(std::move(role)), user_(std::move(user)) {}
 
   [[nodiscard]] const Json& rules() const { return role_["rules"]; }
-  // Returns when they are in force: with them comes a right that is recognised.
+  // Returns when they are in force: they come with a recognisable permission.
   [[nodiscard]] Status put(Json rules) {
     const AskedRight sign{.user = user_,
                           .verb = "get",
@@ -94,7 +95,7 @@ class ChangingRole {
   int version_ = 0;
 };
 
-// The rules without one verb of one rule; a rule without verbs is none.
+// The rules without one verb of one rule; a rule without verbs is dropped.
 Json without(Json rules, std::size_t rule, std::size_t verb) {
   rules[rule]["verbs"].erase(verb);
   if (rules[rule]["verbs"].empty()) rules.erase(rule);

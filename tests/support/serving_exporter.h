@@ -1,5 +1,5 @@
-// Where an exporter that took a free port serves, as its own log says. Used by tests that start the
-// real program, wherever it was installed.
+// The port of an exporter that chose a free one, from its own log. Used by tests that start the
+// real program, in any installation.
 #pragma once
 
 #include <string>

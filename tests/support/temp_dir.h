@@ -1,4 +1,4 @@
-// A folder of a test's own, gone with the object. Used by every test that needs files.
+// A test's own folder, deleted with the object. Used by every test that needs files.
 #pragma once
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Waiting for a condition with a deadline, in place of sleeping. Used by every test that has more
-// than one thread or process.
+// Waits for a condition with a deadline, instead of sleeping. Used by every test that has more than
+// one thread or process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace gpuward::support {
 
-// Asks `condition` every few milliseconds until it is true or the deadline has passed.
+// Checks `condition` every few milliseconds until it is true or the deadline has passed.
 template <typename Condition>
 [[nodiscard]] bool poll_until(const Condition& condition, const Deadline& deadline) {
   int pause_ms = 1;
@@ -34,7 +34,7 @@ template <typename Condition>
   return poll_until(condition, Deadline(limit));
 }
 
-// For EXPECT_TRUE and ASSERT_TRUE: says what did not happen, and within what time.
+// For EXPECT_TRUE and ASSERT_TRUE: names the event that did not happen, and the time limit.
 template <typename Condition>
 [[nodiscard]] ::testing::AssertionResult wait_until(const Condition& condition,
                                                     std::chrono::milliseconds limit,
