@@ -1,6 +1,6 @@
-// How often people are called by 1,000 nodes of 8 GPUs in a month: pages of broken nodes, pages
-// without a fault, and the time from fault to page. Exit code 1 where a promise is broken, 77 where
-// there is no Prometheus. `--small`: 200 nodes and three days, with ten times the faults.
+// How often 1,000 nodes with 8 GPUs each page operators in a month: pages of broken nodes, pages
+// without a fault, and the time from fault to page. Exit code 1 if a promise is broken, 77 if there
+// is no Prometheus. `--small`: 200 nodes and three days, with ten times the faults.
 #include <iostream>
 #include <string>
 #include <string_view>

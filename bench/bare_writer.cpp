@@ -16,7 +16,7 @@ std::deque<Writer> writers(const FleetCluster& cluster, std::size_t threads) {
   std::deque<Writer> made;
   for (std::size_t i = 0; i < threads; ++i) {
     made.emplace_back(cluster.plane(), kBareToken);
-    made.back().write("GET", "/api/v1/namespaces/default", "");  // connects
+    made.back().write("GET", "/api/v1/namespaces/default", "");  // opens the connection
   }
   return made;
 }

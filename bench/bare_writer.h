@@ -1,5 +1,5 @@
-// What the API server takes from somebody who only writes: the requests of a remediation, and
-// nothing else, back to back over kept connections. The yardstick of fleet_bench.
+// The rate at which the API server accepts a plain writer: only the requests of a remediation, back
+// to back over kept connections. fleet_bench compares the remediator with it.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@ namespace gpuward::bench {
 
 inline constexpr const char* kBareTaint = "bare-writer";
 
-// Seconds for taint and cordon of nodes [0, nodes), one PATCH each.
+// Seconds for the taint and cordon of nodes [0, nodes), one PATCH each.
 [[nodiscard]] double patch_nodes(const FleetCluster& cluster, std::size_t nodes,
                                  std::size_t threads);
-// Seconds for what is written for each node of a remediation up to its cordon: the Remediation, the
+// Seconds for the writes of a remediation up to its cordon, for each node: the Remediation, the
 // intent, taint and cordon, the result, the Event.
 [[nodiscard]] double write_remediations(const FleetCluster& cluster, std::size_t nodes,
                                         std::size_t threads);
 inline constexpr std::size_t kWritesPerRemediation = 5;
-// Takes off and away what the two have written.
+// Removes and deletes what the two functions have written.
 void undo_bare_writes(const FleetCluster& cluster, std::size_t nodes, std::size_t threads);
-// Evicts put_pods(first, nodes, each, prefix); returns when all are accepted.
+// Evicts put_pods(first, nodes, each, prefix); returns when the API server has accepted all.
 void evict_pods(const FleetCluster& cluster, std::size_t first, std::size_t nodes, std::size_t each,
                 const std::string& prefix, std::size_t threads);
 

@@ -1,8 +1,8 @@
-// What the driver costs a node and its scrapes: the exporter with its worker on a fake
-// libnvidia-ml.so.1 of eight GPUs. A scrape while an NVML call hangs, beside one while it does not,
-// taking turns in the same run; CPU and memory of exporter and worker at the default intervals. The
-// fake answers at once: what a real driver takes for a reading comes on top. Exit code 1 where a
-// promise is broken. `--promises`: a shorter look, for the tests.
+// The cost of the driver for a node and its scrapes: the exporter with its worker on a fake
+// libnvidia-ml.so.1 of eight GPUs. Compares scrapes while an NVML call hangs with scrapes while
+// none does, in turns in the same run; and measures CPU and memory of exporter and worker at the
+// default intervals. The fake answers at once: a real driver adds its own time per reading. Exit
+// code 1 if a promise is broken. `--promises`: a shorter run, for the tests.
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -59,14 +59,14 @@ bool promise(const std::string& what, double value, double most) {
   return is_kept;
 }
 
-// An exporter on a driver of its own.
+// An exporter with its own driver.
 class Node {
  public:
   Node(std::filesystem::path folder, const std::string& config) : folder_(std::move(folder)) {
     std::filesystem::create_directories(folder_);
     play("healthy_8x_h100");
     std::ofstream(folder_ / "config.yaml") << config;
-    // Waits for lines as /dev/kmsg does, where a plain file has to be looked at.
+    // Blocks until a line arrives, like /dev/kmsg; a plain file has to be polled.
     ::mkfifo((folder_ / "kernel.log").c_str(), 0600);
     ::setenv("GPUWARD_FAKE_NVML", (folder_ / "scenario.conf").c_str(), 1);
     const std::string bin = GPUWARD_BIN_DIR;
@@ -85,7 +85,7 @@ class Node {
     std::ofstream(folder_ / "next.conf") << "include = " << kScenarios << scenario << ".conf\n";
     std::filesystem::rename(folder_ / "next.conf", folder_ / "scenario.conf");
   }
-  // Whether the page has that line within half a minute.
+  // Returns whether the page has that line within half a minute.
   [[nodiscard]] bool reaches(const std::string& line) {
     for (const auto end = Clock::now() + 30s; Clock::now() < end; ::poll(nullptr, 0, 20)) {
       if (client_->get() && ("\n" + client_->body()).contains("\n" + line + "\n")) return true;
@@ -93,7 +93,7 @@ class Node {
     std::cout << "  never: " << line << "\n";
     return false;
   }
-  // Microseconds of each scrape; empty where one was not answered.
+  // Microseconds of each scrape; empty if one got no answer.
   std::vector<double> scrape(int times) {
     std::vector<double> took;
     for (int i = 0; i < times; ++i) {
@@ -112,8 +112,8 @@ class Node {
   std::unique_ptr<KeepAliveClient> client_;
 };
 
-// The shortest intervals there are, so that the driver hangs, and its worker is killed and started
-// again, all through the measurement.
+// The shortest possible intervals, so that the driver hangs, and its worker is killed and
+// restarted, during the whole measurement.
 bool measure_hang(const std::filesystem::path& folder, const Lengths& lengths) {
   const std::string kQuick = "gpu: {interval: 1s, timeout: 1s}\n";
   Node well(folder / "well", kQuick);
@@ -132,9 +132,9 @@ bool measure_hang(const std::filesystem::path& folder, const Lengths& lengths) {
     ratios.push_back(quantile(bad, 0.99) / quantile(good, 0.99));
     of_well.insert(of_well.end(), good.begin(), good.end());
     of_hung.insert(of_hung.end(), bad.begin(), bad.end());
-    ::poll(nullptr, 0, 100);  // several hangs and restarts lie within the run
+    ::poll(nullptr, 0, 100);  // several hangs and restarts happen within the run
   }
-  // What cannot be read is no series: the page of a node whose driver hangs is the smaller one.
+  // A value that cannot be read has no series: the page of a node with a hanging driver is smaller.
   const auto print = [](const char* what, const Node& node, const std::vector<double>& took) {
     std::cout << std::fixed << std::setprecision(1) << "  a scrape, " << what << ": p50 "
               << quantile(took, 0.5) << " us, p99 " << quantile(took, 0.99) << " us, "
@@ -146,7 +146,7 @@ bool measure_hang(const std::filesystem::path& folder, const Lengths& lengths) {
                  kMostOverWell);
 }
 
-// At rest, as on a node: default intervals, a scrape now and then.
+// An idle node: default intervals, a scrape now and then.
 bool measure_cost(const std::filesystem::path& folder, const Lengths& lengths) {
   Node node(folder / "idle", "{}\n");
   if (!node.reaches("gpuward_gpu_worker_up 1")) return false;
@@ -169,7 +169,7 @@ bool measure_cost(const std::filesystem::path& folder, const Lengths& lengths) {
   std::cout << std::fixed << std::setprecision(1) << "  resident: exporter "
             << gpuward::bench::resident_mb(node.pid()) << " MB, worker "
             << gpuward::bench::resident_mb(*worker) << " MB\n";
-  // Not a ratio to anything in the same run: a busy machine of the tests only prints it.
+  // It is not a ratio within one run, so a busy test machine only prints it.
   bool good = promise("CPU of exporter and worker, % of a core (at most 0.15)",
                       100 * (used / passed), kMostCpuPercent) ||
               !lengths.holds_cpu;
@@ -187,7 +187,7 @@ bool measure(const Lengths& lengths) {
   return good;
 }
 
-// On a busy machine one look may be wrong; a promise that is broken is so each time.
+// On a busy machine one measurement may be wrong; a broken promise is broken each time.
 bool try_promises() {
   constexpr int kTries = 3;
   for (int i = 0; i < kTries; ++i) {

@@ -1,10 +1,10 @@
-// What the remediator makes of a fleet in which many nodes fail at once: the real program on a real
-// kube-apiserver and etcd, whose nodes and pods are plain objects, and beside it in the same run
-// what the same API server takes from somebody who only writes. All of it shares this machine. The
-// budgets are at 100 %, circuit breaker and storm detection are off: what is measured is how fast
-// it could be. Nodes are counted when they are tainted and cordoned; what is set against the bare
-// writer is when all is written down. Exit code 1 where a promise is broken, 77 where there is no
-// control plane. `--small`: 300 nodes. `--nodes N`: what so large a fleet costs (large_fleet.h).
+// The remediator's rate in a fleet in which many nodes fail at once: the real program on a real
+// kube-apiserver and etcd, whose nodes and pods are plain objects, compared in the same run with a
+// plain writer on the same API server. All of it shares this machine. The budgets are at 100 %, and
+// circuit breaker and storm detection are off: the result is the highest possible rate. Nodes count
+// when they are tainted and cordoned; the comparison with the bare writer uses the time when
+// everything is recorded. Exit code 1 if a promise is broken, 77 if there is no control plane.
+// `--small`: 300 nodes. `--nodes N`: the cost of a fleet of that size (large_fleet.h).
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -41,8 +41,8 @@ using gpuward::bench::MarkedNodes;
 using gpuward::bench::quantile;
 using gpuward::bench::seconds_between;
 
-constexpr int kSkipped = 77;           // as bench/CMakeLists.txt tells ctest
-constexpr std::size_t kEvictors = 32;  // as many as the policy has in flight
+constexpr int kSkipped = 77;           // the code that bench/CMakeLists.txt gives ctest
+constexpr std::size_t kEvictors = 32;  // the policy has as many in flight
 constexpr std::size_t kPodsOfNode = 15;
 constexpr double kLeastOfBare = 0.6;
 constexpr double kLeastNodes = 100;      // a second
@@ -52,7 +52,7 @@ constexpr double kMostAnswerMs = 100;
 
 struct Fleet {
   std::size_t nodes;
-  std::vector<std::size_t> failing;  // at once, one after the other; the last are drained
+  std::vector<std::size_t> failing;  // rounds of nodes that fail at once; the last ones are drained
 };
 const Fleet kFigures{.nodes = 1500, .failing = {150, 375, 750}};
 const Fleet kSmall{.nodes = 300, .failing = {50, 150}};
@@ -64,7 +64,7 @@ struct Bare {
 
 Bare measure_bare(FleetCluster& cluster, std::size_t nodes) {
   const auto count = static_cast<double>(nodes);
-  // A server that has just started compiles and reads what it needs with the first requests.
+  // A new server compiles and reads what it needs with the first requests.
   (void)gpuward::bench::write_remediations(cluster, nodes, kConnections);
   gpuward::bench::undo_bare_writes(cluster, nodes, kConnections);
   Bare bare;
@@ -106,13 +106,13 @@ double eviction_rate(const char* who, Kubelets::Span span, std::size_t pods) {
 }
 
 struct Outcome {
-  double nodes;             // tainted and cordoned a second
-  double recorded_of_bare;  // with all that is written, of the bare writer's rate
+  double nodes;             // tainted and cordoned per second
+  double recorded_of_bare;  // with all records, as a share of the bare writer's rate
   double evictions, evictions_of_bare;
   double resident_mb, answer_ms;
 };
 
-// What is not a ratio to anything in the same run is only printed by the tests.
+// The tests only print values that are not ratios within one run.
 bool judge(const Outcome& outcome) {
   return at_least("nodes cordoned a second (wanted: 100)", outcome.nodes, kLeastNodes) &
          at_least("nodes with all that is written, of the bare writer's (wanted: 0.60)",
@@ -129,7 +129,7 @@ struct Evictions {
   double bare, remediator;  // a second
 };
 
-// Of the nodes [first, first + nodes), which are cordoned: the same pods twice.
+// Drains nodes [first, first + nodes), which are cordoned: the same pods twice.
 Evictions drain(FleetCluster& cluster, const FleetRemediator& remediator, std::size_t first,
                 std::size_t nodes) {
   const std::size_t pods = nodes * kPodsOfNode;
@@ -191,7 +191,7 @@ int main(int argc, char** argv) try {
   const bool is_small = argc == 2 && std::string_view(words[1]) == "--small";
   const bool is_large = argc == 3 && std::string_view(words[1]) == "--nodes";
   const std::size_t large = is_large ? std::strtoul(words[2], nullptr, 10) : 0;
-  std::cout << std::unitbuf;  // a long run is looked at while it goes
+  std::cout << std::unitbuf;  // a long run is watched while it prints
   if ((argc > 1 && !is_small && !is_large) || (is_large && (large < 100 || large > 99'999))) {
     std::cerr << "usage: fleet_bench [--small | --nodes N], N from 100 to 99999\n";
     return 2;

@@ -44,7 +44,7 @@ Cordoned cordon(const FleetRemediator& remediator, MarkedNodes& marked, std::siz
   const auto begin = Clock::now();
   auto told = remediator.tell(first, nodes, severity, kConnections);
   const double told_s = seconds_between(begin, Clock::now());
-  // More are never out of service at once, whatever the budgets allow; these wait.
+  // No more nodes are ever out of service at once, whatever the budgets allow; the others wait.
   const std::size_t most = std::min(first + nodes, remediator::kMaxSlots);
   const double took = seconds_between(begin, marked.wait_for(most));
   remediator.wait_for_records(first + nodes);

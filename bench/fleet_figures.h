@@ -1,4 +1,4 @@
-// What is measured of a remediator and its fleet, and what it is held against. Used by fleet_bench.
+// The measurements of a remediator and its fleet, and their limits. Used by fleet_bench.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace gpuward::bench {
 
-inline constexpr std::size_t kConnections = 8;  // of Alertmanager, and of the bare writer
+inline constexpr std::size_t kConnections = 8;  // Alertmanager's, and the bare writer's
 
 [[nodiscard]] double seconds_between(SteadyTime begin, SteadyTime end);
 [[nodiscard]] double quantile(std::vector<double> values, double q);
@@ -22,11 +22,11 @@ inline constexpr std::size_t kConnections = 8;  // of Alertmanager, and of the b
 
 struct Cordoned {
   double nodes_a_second = 0;
-  double recorded_a_second = 0;  // by when the Remediations say so too
+  double recorded_a_second = 0;  // until the Remediations record it too
   std::vector<double> answers_ms;
 };
-// Tells it of nodes [first, first + nodes) and waits until they are marked and recorded, as many as
-// the ledger has room for. `first`: so many are already.
+// Alerts it about nodes [first, first + nodes) and waits until they are tainted, cordoned and
+// recorded, as many as the ledger has room for. `first` nodes are already.
 [[nodiscard]] Cordoned cordon(const FleetRemediator& remediator, MarkedNodes& marked,
                               std::size_t first, std::size_t nodes, const std::string& severity);
 

@@ -35,7 +35,7 @@ constexpr const char* kPolicy =
     "  breaker: {percent: 100, window: 1m}\n"
     "evictions: {per_second: 10000, burst: 1000, most_in_flight: 32}\n";
 
-// Reboot, measured now, of the boot that all nodes are in.
+// A report with severity reboot, measured now, in the boot of all nodes.
 std::string report() {
   const auto since_epoch = lasting_clock().wall().time_since_epoch();
   const auto now = std::chrono::duration<double>(since_epoch).count();
@@ -64,7 +64,7 @@ std::string notification(std::size_t node, const std::string& severity) {
   return dump_json({{"version", "4"}, {"truncatedAlerts", 0}, {"alerts", Json::array({alert})}});
 }
 
-// Milliseconds until the answer; whether it was a 200.
+// Milliseconds until the answer, and whether it was a 200.
 std::pair<double, bool> post(http::CurlClient& client, const std::string& url,
                              const std::string& body) {
   http::ClientRequest request;
@@ -101,7 +101,7 @@ FleetRemediator::FleetRemediator(FleetCluster& cluster, Replica replica)
   });
   telemetry_ = "http://127.0.0.1:" + std::to_string(port_in("Telemetry is served"));
   if (replica == Replica::kLeader) wait_for("lead", [&] { return leads(); });
-  // It has seen the whole cluster, and nothing is taken without the ledger.
+  // It is ready when it has read the whole cluster; it accepts nothing without the ledger.
   wait_for("get ready", [&] { return get("/readyz").status == 200; });
   wait_for("find the ledger", [&] {
     return cluster.hands().has("/api/v1/namespaces/gpuward/configmaps/gpuward-ledger");

@@ -1,6 +1,6 @@
-// The real gpuward-remediator as a process, beside a stub Prometheus that says of each node that it
-// is bad, and the Alertmanager that tells it so: one node a message, sent again after a 503. Its
-// budgets, circuit breaker and storm detection are out of the way. Used by fleet_bench.
+// The real gpuward-remediator as a process, beside a stub Prometheus that reports each node as
+// broken, and an Alertmanager that sends its alerts: one node a message, sent again after a 503.
+// Its budgets, circuit breaker and storm detection limit nothing. Used by fleet_bench.
 #pragma once
 
 #include <chrono>
@@ -22,22 +22,23 @@ enum class Replica { kLeader, kStandby };
 
 class FleetRemediator {
  public:
-  // Returns when it is ready, as a leader takes alerts too; throws where it does not come to that.
+  // Returns when it is ready, and for a leader when it accepts alerts; throws if that does not
+  // happen.
   explicit FleetRemediator(FleetCluster& cluster, Replica replica = Replica::kLeader);
-  // For a standby whose leader is gone: returns when it takes alerts; throws after a minute.
+  // For a standby whose leader has ended: returns when it accepts alerts; throws after a minute.
   void wait_until_it_leads() const;
   void kill() { (void)process_->stop(std::chrono::milliseconds(0)); }
 
-  // Alerts of that severity about nodes [first, first + nodes), from so many connections. How long
-  // each answer took, in milliseconds; throws where one is neither 200 nor 503.
+  // Sends alerts of that severity about nodes [first, first + nodes), from that many connections.
+  // Returns the time of each answer in milliseconds; throws if one is neither 200 nor 503.
   struct Told {
     std::vector<double> answers_ms;
     std::size_t sent_again = 0;
   };
   [[nodiscard]] Told tell(std::size_t first, std::size_t nodes, const std::string& severity,
                           std::size_t connections) const;
-  // Returns when all its Remediations, so many at least, say what was done about their nodes;
-  // throws after five minutes and 100 ms for each.
+  // Returns when all its Remediations, at least that many, record the steps on their nodes; throws
+  // after five minutes and 100 ms for each.
   void wait_for_records(std::size_t least) const;
   // From now on it takes every step, and drains as fast as it may.
   void let_drain() const;
@@ -47,7 +48,7 @@ class FleetRemediator {
 
  private:
   void write_policy(const std::string& mode) const;
-  [[nodiscard]] http::ClientResponse get(const std::string& path) const;  // of its telemetry
+  [[nodiscard]] http::ClientResponse get(const std::string& path) const;  // from its telemetry port
   [[nodiscard]] bool leads() const;
   void wait_for(const std::string& what, const std::function<bool()>& is_so) const;
   [[nodiscard]] int port_in(const std::string& message) const;

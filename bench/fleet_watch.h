@@ -1,5 +1,5 @@
-// Who looks on while a fleet is worked on: counts the nodes that are marked, and plays the
-// kubelets, which take a pod that is to end out of the API at once. Used by fleet_bench.
+// Watches a fleet: counts the nodes that are tainted and cordoned, and plays the kubelets, which
+// delete an ending pod from the API at once. Used by fleet_bench.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace gpuward::bench {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// A watch of one collection as the admin, on a thread of its own.
+// A watch of one collection as the admin, on its own thread.
 class Watch {
  public:
   // Returns once the first list is complete.
@@ -36,11 +36,11 @@ class Watch {
   std::jthread thread_;
 };
 
-// The nodes that carry a taint of that key and are cordoned.
+// The nodes that have a taint with that key and are cordoned.
 class MarkedNodes {
  public:
   MarkedNodes(const FleetCluster& cluster, std::string taint_key);
-  // When the last of so many was seen; throws after five minutes.
+  // When the last of `count` nodes was seen; throws after five minutes.
   [[nodiscard]] SteadyTime wait_for(std::size_t count);
 
  private:
@@ -63,8 +63,8 @@ class Kubelets {
   struct Span {
     SteadyTime first_told, last_gone;
   };
-  // From the first pod that was told to end to the end of the last of so many; counts anew from
-  // then on. Throws after ten minutes.
+  // The time from the first deletion of a pod to the end of the last of `gone` pods; restarts the
+  // count. Throws after ten minutes.
   [[nodiscard]] Span wait_for(std::size_t gone);
 
  private:

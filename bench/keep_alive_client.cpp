@@ -59,8 +59,8 @@ void KeepAliveClient::connect() {
 }
 
 std::optional<std::chrono::nanoseconds> KeepAliveClient::get() {
-  // Not measured: a server that limits the requests of a connection, or how long it may be idle, is
-  // not slow for that.
+  // Not measured: a server is not slow because it limits the requests of a connection, or its idle
+  // time.
   if (is_last_) connect();
   auto start = std::chrono::steady_clock::now();
   if (!exchange()) {

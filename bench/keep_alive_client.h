@@ -1,6 +1,6 @@
 // The smallest HTTP client that can measure a server: one kept connection, one request at a time,
-// the answer read by its Content-Length. Used by scrape_bench, so that all peers are asked in the
-// same way.
+// and the answer by its Content-Length. Used by scrape_bench, so that all peers get the same
+// requests.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@ namespace gpuward::bench {
 
 class KeepAliveClient {
  public:
-  // Of 127.0.0.1. Ends the program with a message where something goes wrong: a benchmark of a
-  // broken answer is none.
+  // Connects to 127.0.0.1. Ends the program with a message on an error: a benchmark with a broken
+  // answer is worthless.
   KeepAliveClient(int port, const std::string& path, const std::string& accept_encoding);
   ~KeepAliveClient();
   KeepAliveClient(const KeepAliveClient&) = delete;
   KeepAliveClient& operator=(const KeepAliveClient&) = delete;
 
-  // From the request's first byte to the answer's last; nullopt where none has come in five
+  // The time from the request's first byte to the answer's last; nullopt if none came in five
   // seconds.
   std::optional<std::chrono::nanoseconds> get();
   [[nodiscard]] std::size_t body_bytes() const { return body_bytes_; }  // of the last answer
@@ -28,7 +28,7 @@ class KeepAliveClient {
 
  private:
   void connect();
-  [[nodiscard]] bool exchange();  // false where the server has closed the idle connection
+  [[nodiscard]] bool exchange();  // false if the server has closed the idle connection
   void read_header(std::string_view answer);
   [[nodiscard]] bool is_whole(std::string_view answer) const;
 

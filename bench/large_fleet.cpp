@@ -29,10 +29,11 @@ constexpr std::size_t kNodesOfLimits = 5000;
 constexpr double kMostLeaderMb = 120;
 constexpr double kMostStandbyMb = 60;
 constexpr double kMostCommandSeconds = 2;
-// A kubelet's, which is renewed four times in that time.
+// A kubelet's duration; the kubelet renews its Lease four times in that time.
 constexpr std::size_t kLeaseSeconds = 40;
 
-// More nodes renew theirs less often: two cores bear 500 renewals a second beside all else.
+// In a larger fleet each node renews its Lease less often: two cores can handle 500 renewals a
+// second besides the rest.
 std::size_t lease_seconds(std::size_t nodes) {
   return std::max(kLeaseSeconds, kLeaseSeconds * nodes / kNodesOfLimits);
 }
@@ -57,7 +58,7 @@ std::unique_ptr<support::Process> start_kwok(FleetCluster& cluster, std::size_t 
   return *std::move(kwok);
 }
 
-// Seconds until people have their answer.
+// The seconds that a command takes.
 double time_of(FleetCluster& cluster, std::vector<std::string> words) {
   words.insert(words.begin(), GPUWARD_BIN_DIR "/gpuwardctl");
   words.push_back("--kubeconfig=" + cluster.hands().kubeconfig_of_human());
@@ -69,7 +70,8 @@ double time_of(FleetCluster& cluster, std::vector<std::string> words) {
   return took;
 }
 
-// Of nodes [first, first + nodes): half is told, the leader is killed, and the other takes over.
+// Alerts half of the nodes [first, first + nodes), kills the leader, and waits for the other
+// replica to lead.
 void kill_leader_in_storm(FleetRemediator& leader, const FleetRemediator& standby,
                           MarkedNodes& marked, std::size_t first, std::size_t nodes) {
   (void)leader.tell(first, nodes / 2, "isolate", kConnections);

@@ -1,5 +1,5 @@
-// A real Prometheus with the shipped rules, the one that `./dev` pins, whose targets are thousands
-// of nodes behind one port, and what it says of itself. Used by rules_bench.
+// A real Prometheus with the shipped rules, in the version that `./dev` pins, whose targets are
+// thousands of nodes behind one port; and its own metrics. Used by rules_bench.
 #pragma once
 
 #include <sys/types.h>
@@ -19,24 +19,24 @@ inline constexpr int kShippedInterval = 5;  // alerts/prometheus.yaml, in second
 struct ScrapedFleet {
   std::size_t nodes;
   int interval_seconds;
-  int port;  // of whoever serves the pages
+  int port;  // of the server of the pages
   std::string well_path, bad_path;
   std::size_t one_is_bad_of;  // nodes
 };
 
 struct Evaluation {
   double seconds = 0;  // of all groups of rules together
-  double busiest = 0;  // the longest group's part of its interval
+  double busiest = 0;  // the longest group, as a share of its interval
 };
 
 class MeasuredPrometheus {
  public:
-  // Exits the program where Prometheus cannot be started. Rules have the shipped interval.
+  // Exits the program if Prometheus cannot be started. Rules have the shipped interval.
   explicit MeasuredPrometheus(ScrapedFleet fleet);
 
-  // Once every node was scraped; false where that does not come about in four minutes.
+  // Returns once every node was scraped; false if that takes more than four minutes.
   [[nodiscard]] bool is_full() const;
-  // The part of the last minute's scrapes that were done, and not given up.
+  // The share of the last minute's scrapes that were finished.
   [[nodiscard]] double scrapes_in_time() const;
   [[nodiscard]] Evaluation newest_evaluation() const;
   [[nodiscard]] double series() const;
@@ -44,9 +44,9 @@ class MeasuredPrometheus {
 
  private:
   [[nodiscard]] std::string write_config() const;
-  // The newest values of its own metric, one for each group of rules where there are such.
+  // The newest values of its own metric, one for each group of rules if it has such values.
   [[nodiscard]] std::vector<double> own(const std::string& metric) const;
-  // The one value of that expression; zero where it has none.
+  // The single value of that expression; zero if it has none.
   [[nodiscard]] double query(const std::string& expression) const;
 
   ScrapedFleet fleet_;

@@ -22,7 +22,7 @@ constexpr int kBacklog = 1024;
 constexpr int kLookForTheEndMs = 100;
 constexpr timeval kMostOfOneRequest{.tv_sec = 2, .tv_usec = 0};
 
-// The path of the request line; empty where none came.
+// The path in the request line; empty if none came.
 std::string path_of_request(int connection) {
   std::string head;
   std::array<char, 2048> part{};

@@ -1,5 +1,5 @@
-// Hands out texts by path on loopback, in gzip as the exporter does for Prometheus, one connection
-// a request, on one thread: what stands for thousands of exporters in rules_bench.
+// Serves texts by path on loopback, in gzip as the exporter does for Prometheus, one connection a
+// request, on one thread. It replaces thousands of exporters in rules_bench.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace gpuward::bench {
 
 class PageServer {
  public:
-  // By path: "/well". Serves until it is destroyed; exits the program where it cannot.
+  // By path: "/well". Serves until it is destroyed; exits the program if it cannot.
   explicit PageServer(std::map<std::string, std::string> pages);
   ~PageServer();
   PageServer(const PageServer&) = delete;

@@ -1,4 +1,4 @@
-// How fast kernel-log lines are read: the real lines of the corpus, scattered among the noise of an
+// The speed of reading kernel-log lines: the real lines of the corpus, mixed with the lines of an
 // ordinary log, through the joiner, the parser and the catalogue, on one thread.
 #include <chrono>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kNoisePerLine = 20;  // a busy node: one line in twenty is of interest
+constexpr int kNoisePerLine = 20;  // a busy node: one line in twenty matters
 constexpr auto kDuration = 2s;
 
 const char* const kNoise[] = {

@@ -1,5 +1,5 @@
-// Peer of scrape_bench: prometheus-cpp's own Exposer with a Registry that holds the same families
-// and series, read from the exporter's text, as a program written in the usual way would have them.
+// Peer of scrape_bench: prometheus-cpp's own Exposer with a Registry of the same families and
+// series, read from the exporter's text, as a program in the usual style would have them.
 #include <prometheus/counter.h>
 #include <prometheus/exposer.h>
 #include <prometheus/gauge.h>
@@ -17,7 +17,7 @@ namespace {
 
 using Labels = std::map<std::string, std::string>;
 
-// `a="b",c="d"`: the labels of our own text, whose values hold no escapes here.
+// `a="b",c="d"`: the labels of the exporter's text, whose values have no escapes here.
 Labels parse_labels(const std::string& text) {
   Labels labels;
   for (std::size_t at = 0; at < text.size();) {
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   Loader loader(*registry);
   std::ifstream file(argv[1]);
   for (std::string line; std::getline(file, line);) loader.take(line);
-  // Its defaults close the connection after each answer; kept ones make it faster, and the
+  // By default it closes the connection after each answer; kept connections make it faster, and the
   // comparison fair.
   prometheus::Exposer exposer({"listening_ports", "127.0.0.1:0", "num_threads", "16",
                                "enable_keep_alive", "yes", "tcp_nodelay", "1"});

@@ -67,7 +67,8 @@ PeerProcess::PeerProcess(std::vector<std::string> argv, const std::string& marke
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) give_up(argv[0], "no pipe");
   pid_ = ::fork();
-  // Nobody reads on once the port is known, and a full pipe would stop a talkative peer.
+  // This process stops reading once the port is known, and a full pipe would stop a peer that
+  // prints much.
   if (pid_ == 0) become(argv, marker.empty() ? ::open("/dev/null", O_WRONLY) : pipe[1]);
   ::close(pipe[1]);
   output_ = pipe[0];

@@ -1,4 +1,4 @@
-// A server to be measured, as a child process that says its port; gone with the object. Used by
+// A server to be measured, as a child process that prints its port; ended with the object. Used by
 // scrape_bench.
 #pragma once
 
@@ -11,9 +11,8 @@ namespace gpuward::bench {
 
 class PeerProcess {
  public:
-  // Runs argv, and waits until its output holds `marker` followed by the port's digits. An empty
-  // marker: the port is known, and it is waited for until it can be connected to. Ends the program
-  // on a failure.
+  // Runs argv, and waits until its output has `marker` followed by the port's digits. With an empty
+  // marker the port is known: waits until it accepts a connection. Ends the program on a failure.
   PeerProcess(std::vector<std::string> argv, const std::string& marker, int known_port = 0);
   ~PeerProcess();
   PeerProcess(const PeerProcess&) = delete;

@@ -1,5 +1,5 @@
-// Peer of scrape_bench: civetweb with a handler that returns the bytes of a file, as plainly as it
-// can be done. What a scrape costs at the least.
+// Peer of scrape_bench: civetweb with a handler that returns the bytes of a file, as simply as
+// possible. It gives the minimum cost of a scrape.
 #include <civetweb.h>
 #include <unistd.h>
 

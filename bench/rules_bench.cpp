@@ -1,9 +1,10 @@
-// What 5,000 nodes of 8 GPUs cost a real Prometheus, the one that `./dev` pins, at the intervals
-// that are shipped: series, memory, CPU and the time of the alert rules. First the nodes serve what
-// the rules read and nothing else, of a real exporter's page. Then 500, 1,000 and 2,000 nodes serve
-// the whole page, from which 5,000 are extrapolated. Exit code 1 where a promise is broken, 77
-// where there is no Prometheus. `--small`: a tenth of these numbers. `--nodes N [--interval S]`: so
-// many nodes with the whole page, scraped every S seconds, for a machine that bears them.
+// The cost of 5,000 nodes with 8 GPUs each for a real Prometheus, in the version that `./dev` pins,
+// at the shipped intervals: series, memory, CPU and the time of the alert rules. First the nodes
+// serve only the metrics that the rules read, from a real exporter's page. Then 500, 1,000 and
+// 2,000 nodes serve the whole page; 5,000 are extrapolated from these. Exit code 1 if a promise is
+// broken, 77 if there is no Prometheus. `--small`: a tenth of these numbers. `--nodes N [--interval
+// S]`: that many nodes with the whole page, scraped every S seconds, for a machine that can handle
+// them.
 #include <poll.h>
 
 #include <algorithm>
@@ -50,15 +51,15 @@ using std::chrono::seconds;
 constexpr int kSkipped = 77;
 constexpr std::size_t kGpus = 8;
 constexpr std::size_t kOneIsBadOf = 100;  // nodes
-// A second apart. The slowest group is evaluated once a minute, and reads two minutes of samples.
+// One second apart. The slowest group is evaluated once a minute, and reads two minutes of samples.
 constexpr int kLooks = 130;
 constexpr double kMostSeriesOfGpu = 6;
 constexpr std::size_t kLeastSeries = 900;
-constexpr double kLeastInTime = 0.99;  // of the scrapes, or Prometheus does not keep up
+constexpr double kLeastInTime = 0.99;  // share of the scrapes; below it Prometheus does not keep up
 
 struct Scale {
-  std::size_t lean = 0;           // nodes; none where zero
-  std::vector<std::size_t> full;  // nodes, one number after the other, ascending
+  std::size_t lean = 0;           // number of nodes; zero: none
+  std::vector<std::size_t> full;  // numbers of nodes, measured one after the other, ascending
   int interval = kShippedInterval;
 };
 const Scale kFigures{.lean = 5000, .full = {500, 1000, 2000}};
@@ -83,7 +84,8 @@ std::unique_ptr<Process> spawn(std::vector<std::string> argv,
   std::exit(1);
 }
 
-// The whole page of a real exporter with eight boards of the fake driver, and what a kubelet adds.
+// The whole page of a real exporter with the eight GPUs of the fake driver, and the labels that a
+// kubelet adds.
 std::string full_page(const TempDir& folder) {
   const std::string address = "127.0.0.1:" + std::to_string(gpuward::support::free_port());
   folder.write("kernel.log", "");
@@ -110,22 +112,23 @@ std::string full_page(const TempDir& folder) {
   return page;
 }
 
-// Its samples of metrics that a rule names.
+// Its samples of the metrics in the rules.
 std::string lean_page(const std::string& full) {
   const auto names = gpuward::alerts::metrics_in_rules();
   const std::set<std::string> wanted(names.begin(), names.end());
   std::istringstream lines(full);
   std::string page;
   for (std::string line; std::getline(lines, line);) {
-    // The catalogue is read by `source` alone: a code in no table.
+    // The rules read the catalogue only by `source`: a code that no table has.
     if (line.starts_with("gpuward_xid_policy_info") && !line.contains("unknown")) continue;
-    // And the checks by how many could not tell.
+    // They read the checks only by the number without a result.
     if (line.starts_with("gpuward_check_status") && !line.contains("error")) continue;
     if (is_sample(line) && wanted.contains(line.substr(0, line.find_first_of("{ ")))) {
       page += line + "\n";
     }
   }
-  // That a check could not tell here, without a PCI bus, is no fault of a node of the fleet.
+  // A check without a result here, because there is no PCI bus, is not a fault of a node of the
+  // fleet.
   return std::regex_replace(page, std::regex("(status=\"error\"\\}) 1"), "$1 0");
 }
 
@@ -139,7 +142,7 @@ std::string bad_page(const std::string& lean) {
          "gpuward_finding_last_seen_timestamp_seconds{" + gpu + "} 1790000000\n";
 }
 
-// ---- what they cost
+// ---- the cost
 
 struct Cost {
   double nodes = 0, series = 0, resident_mb = 0, cores = 0;
@@ -154,7 +157,7 @@ void tell(const std::string& what, const Cost& cost, const std::string& note) {
             << std::setw(5) << cost.evaluation << " s" << note << "\n";
 }
 
-// Nothing where this machine cannot scrape so many nodes in time.
+// Nothing if this machine cannot scrape that many nodes in time.
 std::optional<Cost> measure(const std::string& what, std::size_t nodes, int interval,
                             const std::string& well) {
   const PageServer pages({{"/well", well}, {"/bad", bad_page(well)}});
@@ -194,7 +197,7 @@ std::optional<Cost> measure(const std::string& what, std::size_t nodes, int inte
   return cost;
 }
 
-// Of so many nodes, on the line through the smallest and the largest fleet that were measured.
+// The cost of that many nodes, on the line through the smallest and the largest measured fleet.
 Cost extrapolate(const Cost& small, const Cost& large, std::size_t nodes) {
   const auto wanted = static_cast<double>(nodes);
   const auto at = [&](double Cost::* figure) {
@@ -247,7 +250,7 @@ int run(const Scale& scale) {
   return is_kept && !costs.empty() ? 0 : 1;
 }
 
-// What the command line asks for; nothing where it cannot be understood.
+// The scale of the command line; nothing if it cannot be parsed.
 std::optional<Scale> scale_of(std::span<char*> words) {
   if (words.empty()) return kFigures;
   const std::string_view first = words[0];
@@ -264,7 +267,7 @@ std::optional<Scale> scale_of(std::span<char*> words) {
 
 int main(int argc, char** argv) {
   const auto scale = scale_of(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
-  std::cout << std::unitbuf;  // a long run is looked at while it goes
+  std::cout << std::unitbuf;  // a long run is watched while it prints
   if (!scale) {
     std::cerr << "usage: rules_bench [--small | --nodes N [--interval SECONDS]]\n";
     return 2;

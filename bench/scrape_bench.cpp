@@ -1,9 +1,9 @@
-// What a scrape of the exporter costs, beside its peers in the same run: a handler that returns a
-// static buffer of the same size, prometheus-cpp's Exposer with the same series,
+// The cost of a scrape of the exporter, beside its peers in the same run: a handler that returns a
+// static buffer of the same size, prometheus-cpp's Exposer with the same series, and
 // prometheus-node-exporter. The peers take turns in short rounds, and a ratio is the median of the
-// rounds' ratios, so that what else the machine does falls on all of them. Exit code 1 where a
-// promise is broken. With --promises it measures no more than these need, and again where one looks
-// broken, so that a test can hold us to them on a machine that is busy.
+// rounds' ratios, so that other load on the machine affects all of them. Exit code 1 if a promise
+// is broken. With --promises it measures only what these need, and repeats it if one looks broken,
+// so that a test can check the promises on a busy machine.
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,12 +40,12 @@ constexpr int kTries = 3;
 constexpr int kConnections = 4;
 constexpr double kMostOverStatic = 1.3;
 constexpr double kLeastUnderExposer = 6;
-// All that the fake driver of eight healthy H100s gives, and the log's Xids beside it.
+// All values of the fake driver for eight healthy H100s, and the log's Xids.
 constexpr std::size_t kLeastSeries = 1300;
 
 struct Peer {
   std::string name;
-  bool is_stuck = false;  // has not answered in time: not asked again
+  bool is_stuck = false;  // did not answer in time: gets no more requests
   std::unique_ptr<PeerProcess> process = nullptr;
   std::unique_ptr<KeepAliveClient> client = nullptr;
   std::vector<double> all = {};      // microseconds
@@ -105,7 +105,7 @@ Peer start_gpuward(const std::filesystem::path& folder, const std::string& progr
   return peer;
 }
 
-// The exporter's text once the whole log is in it.
+// The exporter's text once it contains the whole log.
 std::string settled_text(Peer& gpuward) {
   const auto deadline = std::chrono::steady_clock::now() + 30s;
   std::string text;
@@ -191,7 +191,7 @@ void measure_throughputs(std::vector<Peer>& peers) {
   }
 }
 
-// As before the first measurement, on a fresh connection.
+// Resets the peer to its state before the first measurement, with a new connection.
 void forget(Peer& peer) {
   peer.is_stuck = false;
   peer.all.clear();
@@ -200,7 +200,7 @@ void forget(Peer& peer) {
   connect(peer, "identity");
 }
 
-// ---- telling
+// ---- output
 
 void print(const std::vector<Peer>& peers) {
   std::cout << std::fixed << std::setprecision(1);
@@ -224,7 +224,7 @@ bool promise(const std::string& what, double value, bool is_kept) {
   return is_kept;
 }
 
-// Those that the promises are about.
+// Whether the peers of the promises answer.
 bool all_answer(const std::vector<Peer>& peers) {
   return std::none_of(peers.begin(), peers.begin() + 3, [](const Peer& p) { return p.is_stuck; });
 }
@@ -252,7 +252,7 @@ void print_ratios(const std::vector<Peer>& peers) {
             << ", gpuward / Exposer " << median_ratio(gpuward.rates, exposer.rates) << "\n";
 }
 
-// ---- the two ways to run it
+// ---- the two modes
 
 bool show_figures(std::vector<Peer>& peers) {
   if (auto node = start_node_exporter()) peers.push_back(*std::move(node));
@@ -266,7 +266,7 @@ bool show_figures(std::vector<Peer>& peers) {
   return good;
 }
 
-// What breaks a promise breaks it in every try; a neighbour's load does not.
+// A broken promise is broken in every try; a neighbour's load does not last.
 bool try_promises(std::vector<Peer>& peers) {
   for (int i = 0; i < kTries; ++i) {
     for (Peer& peer : peers) forget(peer);
