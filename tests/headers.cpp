@@ -1,1 +1,1 @@
-// Nothing: its target holds the precompiled headers of the tests.
+// Empty: its target has the precompiled headers of the tests.

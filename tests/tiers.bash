@@ -7,7 +7,8 @@
 run_tests() {
   local tier=$1 folder=$2 log=$2/tests.log ok=0 start=$SECONDS skipped
   shift 2
-  # Counted in halves of a test (tests/CMakeLists.txt): two tests more than cores, because most wait for processes.
+  # The limit counts halves of a test (tests/CMakeLists.txt): two tests more than cores, because most wait for
+  # processes.
   GPUWARD_TIER=$tier GTEST_BRIEF=1 ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$((2 * ($(nproc) + 2)))" "$@" |
     tee "$log" || ok=$?
   TIMES+=("$((SECONDS - start)) running the tests, beside each other; the longest:")
@@ -24,11 +25,12 @@ run_tests() {
   return "$ok"
 }
 
-# Tests with a label of a higher tier are not begun at all; the others skip the cases that need it.
+# ctest does not start tests with a label of a higher tier; the others skip the cases that need it.
 test_here() { build release; run_tests test build/release --label-exclude '^(landing|all)$' "$@"; }
 
-# The tests of the release build beside what protects a landing: the real API server and its tests, the sanitizers on what
-# parses or owns threads, and lint. They are entries of one ctest, so that what computes runs while others wait.
+# The tests of the release build, and what protects a landing: the real API server and its tests, the sanitizers on
+# parsers and on code that owns threads, and lint. They are entries of one ctest, so that computing tests run while
+# others wait.
 test_landing() {
   build release
   need_packages "${LINT_PACKAGES[@]}"
@@ -47,14 +49,14 @@ TEXT
   run_tests landing build/landing --label-exclude '^all$' "$@"
 }
 
-# Only the compiler yields to the tests that run meanwhile: these tests have limits of time themselves.
+# Only the compiler yields to the tests that run meanwhile: these tests have time limits themselves.
 test_sanitized() {
   nice -n 19 ./dev build asan sanitized_tests
   run_tests landing build/asan --label-regex '^sanitized$'
 }
 
 # Each preset's own ctest, and lint, under one summary. The tests on the real cluster wait more than they compute: they
-# begin before what they do not need is built.
+# start before the parts that they do not need are built.
 test_all() {
   local preset
   deps --all
@@ -75,11 +77,11 @@ test_all() {
   GPUWARD_CLUSTER_AWAIT=$PWD/build/all/cluster run_tests all build/all
 }
 
-# How nice (0 to 19) this session is to the others, if the kernel shares the processors out among sessions.
+# Sets how nice (0 to 19) this session is to the others, if the kernel shares the processors out among sessions.
 yield_to_others() { echo "$1" 2>/dev/null >/proc/self/autogroup || true; }
 
-# The tests whose program, or a file that it loads, is newer than the last run of these that passed; always the three
-# that read all sources and pages.
+# The tests whose program, or a file that it loads, is newer than their last run that passed; always the three that read
+# all sources and pages.
 changed_tests() {
   local since=$1 name files file
   echo architecture_test
@@ -101,7 +103,7 @@ test_changed() {
   mv "$passed.next" "$passed"
 }
 
-# test_stress N [NAME]: the shell's loops are ended with it, each by its id.
+# test_stress N [NAME]: ends the shell's loops with itself, each by its id.
 test_stress() {
   local times=${1:?how many times?} name=${2:-_process_test$|^e2e|control_plane} busy=()
   build release
@@ -124,7 +126,7 @@ test_kubernetes() {
   KUBE_APISERVER=$server run_tests landing build/release -R '(^contract_on_api_server|control_plane|exporter_admission)_test$'
 }
 
-# What is tested with the fake Loki, on a real one too.
+# The tests of the fake Loki, on a real one too.
 test_loki() {
   build release loki_test
   need_neighbours loki
