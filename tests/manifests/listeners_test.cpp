@@ -1,5 +1,5 @@
-// TLS and credentials of the three listeners: what the chart makes of one set of values for each,
-// for the programs, Prometheus, Alertmanager and `helm test`.
+// TLS and credentials of the three listeners: from one set of values for each, the chart configures
+// the programs, Prometheus, Alertmanager and `helm test`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct Listener {
   std::string values;   // the path of its values
   std::string map;      // the ConfigMap with its file, under `key`
   std::string key;      // web.yaml
-  std::string flag;     // that names the file
+  std::string flag;     // that gives the file
   std::string folder;   // of the mounted Secrets
   std::string port;     // of the Service
   std::string program;  // template of its workload
@@ -50,7 +50,7 @@ class Listeners : public ::testing::Test {
   }
 };
 
-// As the program reads it.
+// The file as the program reads it.
 http::WebConfig file_of(const Listener& listener, const std::string& rendered) {
   const support::TempDir folder;
   const auto read = http::load_web_config(

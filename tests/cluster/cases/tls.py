@@ -1,5 +1,5 @@
-"""Each listener with TLS, mTLS and credentials, by the values of the chart: a node is found, repaired and returned over
-them, and nobody else gets in."""
+"""Each listener with TLS, mTLS and credentials, by the values of the chart: the flow finds, repairs and returns a node over
+them, and no other client is admitted."""
 import json
 import shutil
 import urllib.request
@@ -27,7 +27,7 @@ def secret(name, namespace, **data):
 
 
 def reload(program):
-    """Has it read its configuration again; an error where it refuses it."""
+    """Makes the program read its configuration again; raises an error if it refuses it."""
     port = json.loads((cluster.folder / "ports.json").read_text())[program]
     urllib.request.urlopen(f"http://127.0.0.1:{port}/-/reload", data=b"", timeout=20).close()
 
@@ -68,7 +68,7 @@ class OnEachListener(ClusterTest):
         kubectl.apply(self.secrets)
 
     def secure_monitoring(self):
-        """As the notes of the chart say for a Prometheus without the operator, and with the chart's own routes."""
+        """Follows the chart's notes for a Prometheus without the operator, with the chart's own routes."""
         token = self.monitoring / "scrape-token"
         token.write_text(SCRAPE_TOKEN)
         text = self.plain["prometheus"]
@@ -94,8 +94,8 @@ class OnEachListener(ClusterTest):
         reload("alertmanager")
 
     def status(self, pod, host, port, *arguments, scheme="https", keys=None):
-        """What the pod answers to the machine of the monitoring; "000" where the connection fails. `keys`: paths of the
-        client's certificate and its key."""
+        """Returns the status of the pod's answer to the machine of the monitoring; "000" if the connection fails. `keys`:
+        paths of the client's certificate and its key."""
         certificate = ["--cert", keys[0], "--key", keys[1]] if keys else []
         path = "/api/v1/alerts" if port == 10981 else "/metrics"
         return cluster.control.machine.inside(
@@ -104,7 +104,7 @@ class OnEachListener(ClusterTest):
             *certificate, *arguments, f"{scheme}://{host}:{port}{path}")
 
     def expect_closed_to_others(self, pod, host, port, token, right):
-        """`right`: the status of a request with all that is asked for."""
+        """`right`: the status of a request with all required credentials."""
         ours = (self.clients.file("monitoring.crt"), self.clients.file("monitoring.key"))
         strangers = (self.servers.file("admin.crt"), self.servers.file("admin.key"))
         bearer = ("--header", f"Authorization: Bearer {token}")
@@ -118,7 +118,7 @@ class OnEachListener(ClusterTest):
         self.assertNotEqual(right, self.status(pod, host, port, *bearer, *body, scheme="http"))
 
     def failed_probes(self):
-        """Containers of gpuward that are not ready or were restarted: (pod, ready, restarts)."""
+        """Returns gpuward's containers that are not ready or were restarted: (pod, ready, restarts)."""
         found = [*pods("app.kubernetes.io/name=gpuward-exporter", EXPORTERS),
                  *pods("app.kubernetes.io/name=gpuward-remediator", REMEDIATORS)]
         self.assertEqual(len(cluster.nodes) + 2, len(found))
@@ -146,7 +146,7 @@ class OnEachListener(ClusterTest):
         self.assertEqual("200", self.status(remediator, REMEDIATOR, 10982, "--user", f"alice:{PASSWORD}", keys=ours))
         self.assertEqual("401", self.status(exporter, EXPORTER, 10980, "--user", f"alice:{PASSWORD}", keys=ours))
 
-        # From the kernel line by Prometheus and Alertmanager to the webhook, and back by the exporter's report.
+        # The path leads from the kernel line through Prometheus and Alertmanager to the webhook, and back by the exporter's report.
         node.break_gpu(3, RESET_XID)
         self.wait(lambda: self.step_of(NODE, "gpu-reset"), "the reset of a node whose alert came over TLS", 180)
         self.wait_until_returned(NODE, 300)
