@@ -1,11 +1,11 @@
 """A Kubernetes cluster on this machine: three nodes with a real kubelet, containerd and runc, the whole control plane,
-Prometheus and Alertmanager with the shipped rules and routes, and gpuward installed by its chart. Nothing of the host's
-network is touched, and nothing gets out.
+Prometheus and Alertmanager with the shipped rules and routes, and gpuward, installed by its chart. It changes
+nothing in the host's network, and sends nothing outside.
 
   control  10.90.0.1   see control_plane.py
   gpu-N    10.90.0.1N  see nodes.py; pods in 10.244.N.0/24; eight GPUs (the fake NVML)
 
-Used by the program `cluster` and by the tests; what is up is found by its folder."""
+Used by the program `cluster` and by the tests; they find a running cluster by its folder."""
 import json
 import os
 import pathlib
@@ -21,8 +21,8 @@ from machines import ClusterError, remove_cgroups, run, wait_until
 from nodes import KERNEL_LOG, Node
 
 NODES = 3
-# Ten minutes are the least that Kubernetes gives; the kubelet writes another one after eight. Within an hour, which is
-# what pods get by default, no test would see that.
+# Ten minutes are the minimum in Kubernetes; the kubelet writes a new token after eight. With the pods' default of an
+# hour no test would see that.
 TOKEN = {"name": "token", "projected": {"sources": [
     {"serviceAccountToken": {"path": "token", "expirationSeconds": 600}},
     {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
@@ -85,7 +85,7 @@ class Cluster:
         wait_until(lambda: self.ready_nodes() == NODES, "the nodes to be ready", 60)
 
     def clear_folder(self):
-        """What was built stays."""
+        """Ends the cluster; the built files stay."""
         for path in self.folder.iterdir() if self.folder.exists() else []:
             if path.name != "images":
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -93,8 +93,8 @@ class Cluster:
         self.folder.chmod(0o755)
 
     def prepare_power_cycle(self):
-        """The programs that policies name for reboots and power states: they ask the data center. gpuward's image has no
-        shell."""
+        """Writes the programs that policies name for reboots and power states: they call the data center. gpuward's
+        image has no shell."""
         folder = self.folder / "bin"
         folder.mkdir()
         shutil.copy("/bin/busybox", folder / "busybox")
@@ -115,8 +115,8 @@ exec {folder}/busybox wget -q {options} "http://{ADDRESS}:{BMC_PORT}/{action}/$n
         self.prepare_reboot(folder)
 
     def prepare_reboot(self, folder):
-        """The Job of `reboot` with another /proc: all machines here are namespaces of one kernel, whose systemd and SysRq keys
-        would end them all. Process 1 there is a systemd that asks the data center. tests/machine has the shipped Job."""
+        """Writes the Job of `reboot` with another /proc: all machines here are namespaces of one kernel, whose systemd and SysRq
+        keys would end them all. Process 1 there is a systemd that calls the data center. tests/machine has the shipped Job."""
         root = folder / "proc/1/root"
         (root / "bin").mkdir(parents=True)
         (root.parent / "comm").write_text("systemd\n")
@@ -141,7 +141,7 @@ exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}
 
     @property
     def power_cycle(self):
-        """Of a policy in which a program restarts machines."""
+        """Returns the command of a policy in which a program restarts machines."""
         return [str(self.folder / "bin/power-cycle")]
 
     def ready_nodes(self):
@@ -150,17 +150,17 @@ exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}
     # ---- gpuward
 
     def values(self):
-        """Of the chart: what depends on the place, and times of minutes for the preset `full`."""
+        """Returns the chart's values: those of this cluster, and times of minutes for the preset `full`."""
         templates = {name: f"/etc/gpuward-jobs/{name}.json" for name in ("gpu-reset", "reboot")}
         host = {"name": "cluster", "hostPath": {"path": str(self.folder / "bin")}}
         return {
-            # Of the control plane: Prometheus, Alertmanager, and the API server when it is a proxy.
+            # The control plane: Prometheus, Alertmanager, and the API server as a proxy.
             "networkPolicy": {"enabled": True, "from": ["monitoring"], "cidrs": [f"{ADDRESS}/32"]},
             "images": {name: {"tag": TAG} for name in ("exporter", "remediator")},
             "exporter": {
                 "runtimeClassName": "nvidia",
                 "args": ["--path.procfs=/host/proc", f"--kernel-log.path={KERNEL_LOG}"],
-                # Named: an upgrade without it would keep the preset of the test before.
+                # An upgrade without it would keep the preset of the test before.
                 "config": {"instance": {"profiles": [{"type": "p5.48xlarge", "gpus": 8}]}, "node": {"preset": "gpuward"}},
                 # A machine here has its own boot ID and kernel log, not its own kernel.
                 "volumes": [TOKEN, {"name": "proc", "hostPath": {"path": "/proc"}},
@@ -186,11 +186,11 @@ exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}
                                   {"verify": {"soak": "15s"}}, "return-to-service"]},
                     "budgets": {"cluster": {"nodes": 2}, "pool": {"nodes": 2}, "zone": {"nodes": 2},
                                 "taint": {"nodes": 3}, "cordon": {"nodes": 3},
-                                # Faults are what this cluster is for.
+                                # This cluster exists for faults.
                                 "storm": {"nodes": 1000}, "breaker": {"nodes": 1000}}}}}
 
     def install(self, command="install", *arguments, policy=None):
-        """`policy`: instead of its own; arguments of helm are merged into it."""
+        """`policy` replaces its own; helm merges its arguments into it."""
         values = self.values()
         values["remediator"]["policy"] = policy or values["remediator"]["policy"]
         path = self.folder / "values.json"
@@ -204,12 +204,12 @@ exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}
                  "stringData": {"token": WEBHOOK_TOKEN}}])
         self.kubectl.helm(command, "gpuward", CHART, "--namespace=gpuward", f"--values={path}", "--wait",
                           "--timeout=180s", *arguments)
-        # helm is content with as many nodes as a rollout may leave behind (exporter.maxUnavailable).
+        # helm does not wait for as many nodes as a rollout may leave behind (exporter.maxUnavailable).
         self.wait_for_rollout("daemonset/gpuward-exporter", "gpu-healthcheck")
 
     def set_values(self, *arguments, policy=None):
-        """An upgrade to other values, in force when it returns: the kubelet takes up to two minutes to write a ConfigMap
-        anew, and a new pod has it at once."""
+        """Upgrades to other values; they are in force when it returns: the kubelet takes up to two minutes to replace a
+        ConfigMap, but a new pod has it at once."""
         self.install("upgrade", *arguments, policy=policy)
         for workload, namespace in (("daemonset/gpuward-exporter", "gpu-healthcheck"), ("deployment/gpuward-remediator", "gpuward")):
             self.kubectl("rollout", "restart", workload, "-n", namespace)
@@ -229,15 +229,15 @@ exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}
         remove_cgroups(self.folder.name)
         self.clear_folder()
 
-    # ---- what is asked of it
+    # ---- queries
 
     def query(self, expression):
-        """The result of Prometheus, as a list of (labels, value)."""
+        """Returns the result of Prometheus, as a list of (labels, value)."""
         answer = self.ask_prometheus(f"query?query={urllib.request.quote(expression)}")
         return [(row["metric"], float(row["value"][1])) for row in answer["data"]["result"]]
 
     def history(self, expression):
-        """What Prometheus has answered to it in the last hour, as it is."""
+        """Returns the unchanged answer of Prometheus for the last hour."""
         now = time.time()
         return self.ask_prometheus(f"query_range?query={urllib.request.quote(expression)}&start={now - 3600}&end={now}&step=15")
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""gpuward on a real cluster: kubelets, containerd, runc, scheduler, Prometheus. The cluster comes up once, each test
-leaves it as it was, and the end of it leaves the machine as it was. The tests are in cases/.
+"""gpuward on a real cluster: kubelets, containerd, runc, scheduler, Prometheus. The cluster starts once, each test
+leaves it as it was, and its end leaves the machine as it was. The tests are in cases/.
 
-They wait more than they compute: `./dev test --all` begins them while it builds, with $GPUWARD_CLUSTER_BEGIN, and its
-ctest awaits what they say, with $GPUWARD_CLUSTER_AWAIT. Both name the folder for that."""
+They wait more than they compute: `./dev test --all` starts them while it builds, with $GPUWARD_CLUSTER_BEGIN, and its
+ctest waits for their results, with $GPUWARD_CLUSTER_AWAIT. Both give the folder for that."""
 import fcntl
 import json
 import os
@@ -22,11 +22,12 @@ from machines import CGROUPS
 LONG = ((announcements, clocks, commands, drains, game_day, hardships, jobs, latency, long_outages, operands, presets, seeds,
          silent, tls, tutorial)
         if os.environ.get("GPUWARD_CLUSTER_TEST") == "long" else ())
-CASES = (installed, network, pods, flows, outages, *LONG, releases)  # the last one takes gpuward away
+CASES = (installed, network, pods, flows, outages, *LONG, releases)  # the last one uninstalls gpuward
 
 
 def processes():
-    """Of this cluster, not of another one beside it: its folder stands in their command lines, or takes their output."""
+    """Returns the processes of this cluster, not of another one beside it: its folder is in their command lines, or
+    gets their output."""
     found = []
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -40,7 +41,7 @@ def processes():
 
 
 def host():
-    """What a cluster may leave on the machine that it ran on."""
+    """Returns the parts of the machine in which a cluster may leave something."""
     def output(*command):
         return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
 
@@ -60,7 +61,7 @@ def load_tests(loader, _tests, _pattern):
 
 
 def begin(folder):
-    """The lock says for how long it goes on, however it ends."""
+    """Runs the tests. The process holds the lock while it runs; its end releases it in every case."""
     lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
     said = os.open(folder / "said", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
@@ -99,7 +100,7 @@ def run():
     if cluster.is_up():
         cluster.down()
     before = host()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing is left behind then either
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing is left behind in that case either
     start = time.monotonic()
     try:
         cluster.up()

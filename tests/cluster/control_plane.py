@@ -1,6 +1,6 @@
 """The machine `control`: etcd, API server, controller manager, scheduler, kube-proxy, Prometheus and Alertmanager with
-the shipped rules and routes, and what a data center has beside its machines (datacenter.py). It is also the switch that
-the nodes are plugged into."""
+the shipped rules and routes, and the services of a data center beside its machines (datacenter.py). It is also the
+switch that connects the nodes."""
 import pathlib
 import re
 import socket
@@ -47,7 +47,7 @@ ip route add {SERVICES} dev cluster
         resolver.write_text(f"search {DOMAIN}\noptions ndots:5\nnameserver {ADDRESS}\n")
         self.names.mkdir(exist_ok=True)
         add, key = self.machine.add_service, self.keys.file
-        # Nobody beyond it is asked; names.py says what the names are.
+        # It queries no other server; names.py gives it the names.
         add("dnsmasq", "/usr/sbin/dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--pid-file=",
             "--log-facility=-", "--no-resolv", "--no-hosts", "--local=/#/", f"--listen-address={ADDRESS}", "--bind-interfaces",
             f"--hostsdir={self.names}")
@@ -64,7 +64,7 @@ ip route add {SERVICES} dev cluster
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={key('service-accounts.key')}",
             f"--service-account-signing-key-file={key('service-accounts.key')}")
-        # None of the others waits for the API server in a way that would not take it longer.
+        # The others start faster if they wait for the API server here.
         ready = f"until curl -sf --cacert {key('ca.crt')} {API}/readyz >/dev/null; do sleep 0.2; done"
         add("kube-controller-manager", self.programs / "kube-controller-manager",
             f"--kubeconfig={key('kube-controller-manager.kubeconfig')}", f"--root-ca-file={key('ca.crt')}",
@@ -90,15 +90,15 @@ ip route add {SERVICES} dev cluster
         self.keys.kubeconfig(self.keys.file("admin.kubeconfig"), "admin", API)
 
     def prepare_monitoring(self, ready):
-        """The shipped files. Changed is what depends on the place (credentials, and where the token lies), and how long an
-        alert is kept over the gap that a reboot makes, because machines boot within seconds here."""
+        """Writes the shipped files with this cluster's credentials and path of the token. It also shortens the time for which an
+        alert is kept during a reboot, because machines boot within seconds here."""
         folder = self.machine.folder / "monitoring"
         folder.mkdir(exist_ok=True)
         token = folder / "gpuward-token"
         token.write_text(WEBHOOK_TOKEN)
         alerts = REPOSITORY / "alerts"
         text = (alerts / "prometheus-kubernetes.yaml").read_text()
-        # Something else on each node, as clusters have it: whether a node answers is read off more than one target.
+        # A second target on each node, as clusters have it: more than one target shows whether a node answers.
         text += f"""
   - job_name: kubelet
     scheme: https
@@ -108,7 +108,7 @@ ip route add {SERVICES} dev cluster
     relabel_configs:
       - {{source_labels: [__meta_kubernetes_node_name], target_label: node}}
 """
-        # Each discovery asks the API server as the admin.
+        # Each discovery queries the API server as the admin.
         text = re.sub(r"^( +)- role: \w+$", rf"\g<0>\n\1  kubeconfig_file: {self.keys.file('admin.kubeconfig')}", text,
                       flags=re.MULTILINE)
         rules = (alerts / "gpuward.rules.yaml").read_text()
@@ -122,7 +122,7 @@ ip route add {SERVICES} dev cluster
                                  "--storage.tsdb.path=/var/lib/prometheus", "--web.enable-lifecycle", first=ready)
 
     def publish_alertmanager(self, kubectl):
-        """Alertmanager as a Service, by which the shipped configuration finds it."""
+        """Makes Alertmanager a Service, by which the shipped configuration finds it."""
         kubectl.apply([
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "monitoring"}},
             {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "alertmanager", "namespace": "monitoring"},
@@ -131,8 +131,8 @@ ip route add {SERVICES} dev cluster
              "subsets": [{"addresses": [{"ip": ADDRESS}], "ports": [{"name": "web", "port": 9093}]}]}])
 
     def reachable_here(self, port):
-        """A port of the host's loopback that leads to this one of the machine, for as long as the machine is on. The
-        listening socket is made in the host's network and handed into the machine's, so that this is the only way."""
+        """Returns a port of the host's loopback that leads to this port of the machine while the machine is on. The listening
+        socket is made in the host's network and passed into the machine's, so that there is no other connection."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             here = probe.getsockname()[1]
@@ -148,7 +148,7 @@ ip route add {SERVICES} dev cluster
 
 
 def changed(text, old, new):
-    """With every `old` replaced; an error where a shipped file no longer has it."""
+    """Returns the text with every `old` replaced; raises ClusterError if a shipped file no longer has it."""
     if old not in text:
         raise machines.ClusterError(f"a file in alerts/ no longer has the text {old!r}")
     return text.replace(old, str(new))

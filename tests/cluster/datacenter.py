@@ -1,9 +1,9 @@
-"""What a data center has beside its machines, on the machine `control`:
-- the instance metadata services of EC2 (IMDSv2), Compute Engine and Azure at 169.254.169.254: each answers to its own
-  paths and headers. Whose instance asks is told by the address, 10.90.0.1N is node N itself, 10.244.N.x one of its pods.
-  What is announced of a machine is in its file announced-by-CLOUD, as that cloud says it;
-- a management controller of all machines: POST /reset/NODE boots it anew, GET /power/NODE says `on`, or what a test has
-  written into the file power-says of the machine.
+"""The services of a data center beside its machines, on the machine `control`:
+- the instance metadata services of EC2 (IMDSv2), Compute Engine and Azure at 169.254.169.254, each with its own paths
+and headers. The client's address gives the instance: 10.90.0.1N is node N itself, 10.244.N.x one of its pods. A
+machine's announcements are in its file announced-by-CLOUD, in the form of that cloud;
+- a management controller of all machines: POST /reset/NODE restarts it, GET /power/NODE returns `on`, or the text that
+a test has written into the machine's file power-says.
 Run as: datacenter.py CLUSTER_FOLDER METADATA_ADDRESS ADDRESS PORT INSTANCE_TYPE"""
 import http.server
 import json
@@ -35,16 +35,17 @@ class Metadata(Answer):
     instance_type = ""
 
     def machine(self):
-        """The name of the one that asks."""
+        """Returns the name of the node that sent the request."""
         parts = [int(part) for part in self.client_address[0].split(".")]
         return f"gpu-{parts[2] if parts[:2] == [10, 244] else parts[3] % 10}"
 
     def instance(self):
-        """The ID of the instance that asks; it lies in the machine's folder, for a machine may be replaced."""
+        """Returns the ID of the instance that sent the request; it is in the machine's folder, because a machine may be
+        replaced."""
         return (self.folder / self.machine() / "instance").read_text().strip()
 
     def announced_by(self, cloud, nothing):
-        """What a test has written into the machine's file."""
+        """Returns the text that a test has written into the machine's file."""
         file = self.folder / self.machine() / f"announced-by-{cloud}"
         return file.read_text() if file.exists() else nothing
 
@@ -55,7 +56,7 @@ class Metadata(Answer):
 
     def do_GET(self):
         path = self.path.partition("?")[0]
-        # Each cloud wants a header that no request has by mistake, and refuses what is without.
+        # Each cloud requires a header that no request has by mistake, and refuses requests without it.
         for root, header, value, refusal, facts in (
                 ("/latest/", "X-aws-ec2-metadata-token", TOKEN, 401, self.facts_of_ec2),
                 ("/computeMetadata/v1/instance/", "Metadata-Flavor", "Google", 403, self.facts_of_compute_engine),

@@ -1,5 +1,5 @@
-"""The images that the nodes run, each a file NAME.tar: gpuward's own, made by buildah from the repository's Containerfile
-and the programs of the release build, and busybox, of which sandboxes and workloads consist."""
+"""The images that the nodes run, each a file NAME.tar: gpuward's own, which buildah makes from the repository's
+Containerfile and the programs of the release build, and busybox, for sandboxes and workloads."""
 import pathlib
 import re
 import shutil
@@ -17,14 +17,14 @@ class Images:
         self.folder = folder
 
     def build(self):
-        """Those whose programs have changed since they were built."""
+        """Builds the images whose programs have changed since the last build."""
         self.folder.mkdir(parents=True, exist_ok=True)
         rootfs = self.folder / "build"
         try:
             for name in ("exporter", "remediator"):
                 if self.is_stale(f"gpuward-{name}", BINARIES / f"gpuward-{name}"):
                     run(REPOSITORY / "manifests/image/rootfs", name, BINARIES, rootfs / name)
-                    # The image's own stage of the Containerfile, on what its build stage would have made.
+                    # The image's own stage of the Containerfile, on the expected result of its build stage.
                     stages = rootfs / "Containerfile"
                     text = (REPOSITORY / "Containerfile").read_text()
                     stages.write_text(text[text.index("FROM scratch AS"):])

@@ -1,4 +1,4 @@
-"""Certificates of the cluster's own authority, and the kubeconfigs made of them."""
+"""Certificates of the cluster's own authority, and the kubeconfigs made from them."""
 import base64
 import json
 
@@ -20,7 +20,7 @@ class Keys:
         run("openssl", "genrsa", "-out", self.file("service-accounts.key"), "2048")
 
     def issue(self, name, subject, names=""):
-        """A key and a certificate. `names`: subject alternative names as OpenSSL writes them."""
+        """Makes a key and a certificate. `names`: subject alternative names in OpenSSL's form."""
         extensions = "basicConstraints=CA:FALSE\n" + (f"subjectAltName={names}\n" if names else "")
         self.file(f"{name}.ext").write_text(extensions)
         run("openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", subject,
@@ -30,7 +30,7 @@ class Keys:
             "-out", self.file(f"{name}.crt"))
 
     def kubeconfig(self, path, name, server):
-        """For the holder of that certificate. JSON is YAML."""
+        """Writes a kubeconfig for the holder of that certificate. JSON is YAML."""
         def encoded(file):
             return base64.b64encode(self.file(file).read_bytes()).decode()
 

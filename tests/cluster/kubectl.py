@@ -17,7 +17,7 @@ class Kubectl:
         return run("helm", *arguments, seconds=seconds, env=self.environment)
 
     def get(self, *arguments):
-        """Parsed; None where there is no such object."""
+        """Returns the parsed object; None if there is none."""
         try:
             return json.loads(self("get", *arguments, "-o", "json"))
         except ClusterError as error:

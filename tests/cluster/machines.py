@@ -1,5 +1,5 @@
-"""Machines of the cluster: namespaces with a power button (the script `machine`). One Machine object a machine; what it
-is made of lies in its folder, so that another process can make the same object again."""
+"""Machines of the cluster: namespaces with a power button (the script `machine`). Each machine has one Machine object;
+its parts are in its folder, so that another process can make the same object again."""
 import errno
 import os
 import pathlib
@@ -12,11 +12,11 @@ CGROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
 class ClusterError(Exception):
-    """Says what was attempted, what went wrong and where to look."""
+    """Names the failed action, the error and where to look."""
 
 
 def wait_until(condition, what, seconds):
-    """Returns the condition's first true value. Raises ClusterError where it is false, or raises, for so long."""
+    """Returns the condition's first true value. Raises ClusterError if it stays false, or raises, for that long."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -31,7 +31,7 @@ def wait_until(condition, what, seconds):
 
 
 def run(*command, seconds=120, **arguments):
-    """The output of a command; raises ClusterError with its error output where it fails."""
+    """Returns the output of a command; raises ClusterError with its error output if it fails."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=seconds,
                           check=False, **arguments)
     if done.returncode != 0:
@@ -43,13 +43,13 @@ class Machine:
     def __init__(self, cluster_folder, name):
         self.name = name
         self.folder = cluster_folder / name
-        self.supervisor = None  # the process that powers it, where this one has powered it on
-        # Of its own, because two kubelets on one group end each other's pods.
+        self.supervisor = None  # the process that powers it, if this process has powered it on
+        # Its own group, because two kubelets in one group end each other's pods.
         self.cgroup = f"{cluster_folder.name}/{name}"
 
     @property
     def pid(self):
-        """Of process 1, as the host numbers it; None while the machine is off or boots."""
+        """Returns the host's number of process 1; None while the machine is off or boots."""
         try:
             return int((self.folder / "pid").read_text())
         except (FileNotFoundError, ValueError):
@@ -67,7 +67,7 @@ class Machine:
             os.mkfifo(self.folder / "power")
 
     def add_service(self, name, *command, first=""):
-        """A program that runs from boot to power off. `first`: shell commands that have to end before it starts."""
+        """Adds a program that runs from boot to power off. `first`: shell commands that end before it starts."""
         path = self.folder / "services" / name
         path.write_text(f"#!/usr/bin/env bash\n{first}\nexec {shlex.join(map(str, command))}\n")
         path.chmod(0o755)
@@ -82,7 +82,7 @@ class Machine:
         wait_until(self.is_up, f"machine {self.name} to boot (see {self.folder}/log/machine.log)", 30)
 
     def press(self, button):
-        """`reset` or `off`."""
+        """Presses the button: `reset` or `off`."""
         descriptor = os.open(self.folder / "power", os.O_WRONLY | os.O_NONBLOCK)
         os.write(descriptor, f"{button}\n".encode())
         os.close(descriptor)
@@ -101,13 +101,13 @@ class Machine:
         except OSError as error:
             if error.errno != errno.ENXIO:
                 raise
-            return  # nobody holds the button: what powered it was killed, or the host has booted since
+            return  # no process reads the button: it was killed, or the host has booted since
         wait_until(lambda: not os.path.exists(f"/proc/{pid}"), f"machine {self.name} to end", 30)
         if self.supervisor:
             self.supervisor.wait(30)
 
     def inside(self, *command, **arguments):
-        """A command on this machine; its output."""
+        """Runs a command on this machine; returns its output."""
         return run("nsenter", "--target", self.pid, "--mount", "--net", "--uts", "--ipc", "--pid", "--", *command,
                    **arguments)
 
@@ -118,18 +118,18 @@ class Machine:
         self.inside("kill", f"-{signal}", "--", f"-{self.service_pid(service)}")
 
     def kill(self, service, signal="KILL"):
-        """Returns once it is gone: until then it holds its ports and locks, and another one would not start."""
+        """Returns once the service is gone: until then it holds its ports and locks, and a new one would not start."""
         pid = self.service_pid(service)
         self.signal(service, signal)
         wait_until(lambda: self.inside("bash", "-c", f"[ -e /proc/{pid} ] || echo gone"), f"{service} to end", 30)
 
     def start(self, service):
-        """A service that was killed, again."""
+        """Starts a service again that was killed."""
         self.inside("bash", "-c", 'setsid "$1/services/$2" </dev/null >>"/var/log/$2.log" 2>&1 & echo $! >"/run/$2.pid"',
                     "_", self.folder, service)
 
     def ensure(self, service):
-        """Goes on with a service of this machine that was stopped, and starts it where it was ended."""
+        """Continues a service of this machine that was stopped, or starts it if it was ended."""
         if not (self.folder / "services" / service).exists():
             return
         try:
@@ -145,7 +145,7 @@ class Machine:
 
 
 def cgroup_roots():
-    """Where groups are made: the hierarchy of version 2, or each controller's of version 1."""
+    """Returns the folders in which groups are made: the hierarchy of version 2, or each controller's of version 1."""
     if (CGROUPS / "cgroup.controllers").exists():
         return [CGROUPS]
     return [path for path in CGROUPS.iterdir() if path.is_dir() and not path.is_symlink() and path.name != "unified"]
@@ -158,26 +158,26 @@ def make_cgroups(name):
             pass_controllers_on(path)
             parent, path = path, path / part
             path.mkdir(exist_ok=True)
-            for file in ("cpuset.cpus", "cpuset.mems"):  # version 1 begins with none
+            for file in ("cpuset.cpus", "cpuset.mems"):  # version 1 starts with none
                 if not (parent / "cgroup.controllers").exists() and (path / file).exists():
                     (path / file).write_text((parent / file).read_text())
         pass_controllers_on(path)
 
 
 def pass_controllers_on(path):
-    """Version 2 gives a group the controllers that the one above it passes on."""
+    """In version 2 a group gets the controllers that its parent passes on."""
     if not (path / "cgroup.subtree_control").exists():
         return
     for controller in (path / "cgroup.controllers").read_text().split():
         try:
             (path / "cgroup.subtree_control").write_text(f"+{controller}")
         except OSError:
-            pass  # one that cannot be passed on here
+            pass  # a controller that cannot be passed on here
 
 
 def remove_cgroups(name):
-    """With what is below; the processes have ended, but the kernel takes a moment to see that. runc makes groups in the
-    hierarchy of version 2 even where it stands beside those of version 1."""
+    """Removes a group and those below it. The processes have ended, but the kernel takes a moment to see that. runc
+    makes groups in the hierarchy of version 2 even if those of version 1 exist too."""
     def are_gone():
         for root in {*cgroup_roots(), CGROUPS / "unified"}:
             for folder, _, _ in os.walk(root / name, topdown=False):

@@ -1,5 +1,5 @@
-"""What CoreDNS does in other clusters, on the machine `control`: each Service has its name, a headless one those of its
-ready pods, for as long as they are so. Run as: names.py KUBECONFIG FOLDER_OF_NAMES DOMAIN"""
+"""Replaces CoreDNS, on the machine `control`: each Service has its name, and a headless one has the names of its ready
+pods while they are ready. Run as: names.py KUBECONFIG FOLDER_OF_NAMES DOMAIN"""
 import pathlib
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import time
 from kubectl import Kubectl
 from machines import ClusterError
 
-PAUSE = 1  # seconds, before what has failed is tried again
+PAUSE = 1  # seconds before a retry
 
 
 def names(kubectl, domain):
@@ -25,14 +25,14 @@ def names(kubectl, domain):
 
 
 def publish(text, folder):
-    """dnsmasq sees by itself that a file of names is another one."""
+    """dnsmasq notices a replaced file of names itself."""
     new = folder.with_name("services.new")
     new.write_text(text)
     new.rename(folder / "services")
 
 
 def note_changes(kubectl, changed):
-    """Of Services and of who is behind them, also after the API server was away."""
+    """Sets `changed` when Services or their endpoints change, also after the API server was away."""
     while True:
         with subprocess.Popen(["kubectl", "get", "services,endpoints", "-A", "--watch-only", "-o", "name"],
                               env=kubectl.environment, stdout=subprocess.PIPE, text=True) as watch:

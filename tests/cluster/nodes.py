@@ -1,5 +1,5 @@
-"""The nodes gpu-1, gpu-2, ...: each a machine with containerd, kubelet, kube-proxy, what enforces NetworkPolicies, and
-eight GPUs of the fake NVML, which a device plugin offers to the kubelet, or a DRA driver in its place."""
+"""The nodes gpu-1, gpu-2, ...: each is a machine with containerd, kubelet, kube-proxy, an enforcer of NetworkPolicies,
+and eight GPUs of the fake NVML, which a device plugin, or a DRA driver instead, offers to the kubelet."""
 import json
 import os
 import pathlib
@@ -19,7 +19,7 @@ KERNEL_LOG = "/var/log/kernel/kern.log"
 
 
 def minor_of(gpu):
-    """The number of /dev/nvidiaN. As on real machines, it is not the index."""
+    """Returns the number of /dev/nvidiaN. As on real machines, it is not the index."""
     return GPUS - 1 - gpu
 
 
@@ -38,7 +38,7 @@ class Node:
     def instance(self):
         return (self.machine.folder / "instance").read_text().strip()
 
-    # ---- what it is made of
+    # ---- its parts
 
     def prepare(self):
         folder = self.machine.folder
@@ -55,7 +55,7 @@ nsenter --net="/proc/$control/ns/net" ip link set {self.name} up master cluster
 nsenter --net="/proc/$control/ns/net" ip route replace 10.244.{self.number}.0/24 via {self.address}
 ip route add {METADATA} via {ADDRESS}
 """ + "".join(f"ip route add 10.244.{n}.0/24 via 10.90.0.1{n}\n" for n in self.others)
-            # To nowhere: what is asked for beyond the cluster fails at once.
+            # A dead end: requests beyond the cluster fail at once.
             + f"ip route add default via {ADDRESS}\n")
         (folder / "instance").write_text(f"i-0{uuid.uuid4().hex[:16]}\n")
         (folder / "etc/kubernetes/manifests").mkdir(parents=True, exist_ok=True)
@@ -144,7 +144,7 @@ version = 2
         self.machine.add_service("containerd", "containerd")
 
     def prepare_network_policies(self):
-        """kube-router, as the controller of network policies and nothing else. It ends where there is no Node of it yet."""
+        """Adds kube-router, only as the controller of network policies. It ends if its Node does not exist yet."""
         file = self.keys.file
         registered = (f"until curl -sf --cacert {file('ca.crt')} --cert {file('admin.crt')} --key {file('admin.key')} "
                       f"{API}/api/v1/nodes/{self.name} >/dev/null; do sleep 0.5; done")
@@ -182,7 +182,7 @@ for image in {self.images}/*.tar; do
   [ "$marker" -nt "$image" ] || {{ ctr -n k8s.io images import "$image" && touch "$marker"; }}
 done"""
         labels = f"node.kubernetes.io/instance-type={INSTANCE_TYPE},nvidia.com/gpu.count={GPUS},nvidia.com/gpu.present=true"
-        # The instance is that of the moment of boot.
+        # Uses the instance at the time of the boot.
         self.machine.add_service("kubelet", "bash", "-c",
                                  'exec "$@" --provider-id="aws:///eu-central-1a/$(cat "$0")"',
                                  self.machine.folder / "instance", self.programs / "kubelet",
@@ -191,8 +191,8 @@ done"""
                                  f"--node-labels={labels}", first=import_images)
 
     def prepare_processors(self):
-        """A node with GPUs has room for what is requested on one, so that each of these has 16 processors: the kubelet is
-        shown the machine's own as often as that takes. They are given out as weights, and nobody is bound to one."""
+        """Gives each node 16 processors, so that there is room for the requests of a node with GPUs: shows the kubelet the
+        machine's own processors several times. They count only as weights; no process is bound to one."""
         own = os.cpu_count()
         for group in range(-(-CPUS // own)):
             node = self.machine.folder / f"processors/node{group}"
@@ -205,10 +205,10 @@ done"""
             (node / "distance").write_text("10\n")
             (node / "meminfo").write_text("Node 0 " + pathlib.Path("/proc/meminfo").read_text().splitlines()[0] + "\n")
 
-    # ---- what happens to it
+    # ---- its events
 
     def become_another_machine(self, kubectl):
-        """The machine is taken out, and another one comes under its name: instance, GPUs and disk are new."""
+        """Removes the machine and starts another one under its name: instance, GPUs and disk are new."""
         self.machine.power_off()
         kubectl.delete("node", self.name)
         shutil.rmtree(self.machine.folder / "lib")
@@ -218,26 +218,26 @@ done"""
         self.machine.wait_until_up()
 
     def offer_gpus_by(self, service):
-        """`device-plugin`, as after each boot, or `dra-driver`. Not by both: two pods would get the same GPU."""
+        """Uses `device-plugin`, as after each boot, or `dra-driver`. Not both: two pods would get the same GPU."""
         self.machine.kill("device-plugin" if service == "dra-driver" else "dra-driver", "TERM")
         self.machine.inside("touch", "/run/dra-driver")
         self.machine.start(service)
 
     def log_kernel_line(self, text):
-        """As the kernel logs it, into this machine's log: a record as /dev/kmsg has it, written by the kernel."""
+        """Writes a line into this machine's log as the kernel does: a record in the form of /dev/kmsg."""
         micros = int(time.clock_gettime(time.CLOCK_BOOTTIME) * 1e6)
         with open(self.machine.folder / "log/kernel/kern.log", "a", encoding="utf-8") as log:
             log.write(f"4,{micros},{micros},-;{text}\n")
 
     def pci_address(self, gpu):
-        """As the driver writes it into the kernel log."""
+        """Returns the address in the form in which the driver writes it into the kernel log."""
         address = re.search(rf"^gpu\.{gpu}\.pci = 0000(\S+)\.0$", SCENARIO.read_text(), re.MULTILINE)
         if not address:
             raise machines.ClusterError(f"no GPU {gpu}: there are 0 to {GPUS - 1}")
         return address.group(1).lower()
 
     def break_gpu(self, gpu, xid):
-        """An Xid as the driver reports it: in the kernel log and as an event of NVML."""
+        """Reports an Xid as the driver does: in the kernel log and as an event of NVML."""
         detail = {79: "GPU has fallen off the bus."}.get(xid, "pid='<unknown>', name=<unknown>")
         self.log_kernel_line(f"NVRM: Xid (PCI:{self.pci_address(gpu)}): {xid}, {detail}")
         with open(self.machine.folder / "nvidia/scenario.conf.xids", "a", encoding="utf-8") as events:

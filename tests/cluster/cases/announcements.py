@@ -1,5 +1,5 @@
-"""What the cloud announces of a machine (docs/announcements.md), read through the metadata address inside the machine, for
-`./dev test --cluster-long`."""
+"""The cloud's announcements for a machine (docs/announcements.md), read through the metadata address inside the
+machine, for `./dev test --cluster-long`."""
 import datetime
 import json
 import pathlib
@@ -12,17 +12,17 @@ STEPS = {"steps": ["cordon", {"drain": {"deadline": "3m"}}, {"verify": {"soak": 
 
 
 def at(minutes, form):
-    """So many minutes from now."""
+    """Returns the time so many minutes from now."""
     return (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=minutes)).strftime(form)
 
 
 class Announcements:
-    """Of one cloud: which kind its maintenance is, and how it says so."""
+    """One cloud: the kind of its maintenance, and the form of its announcements."""
     node = "gpu-2"
     cloud = kind = ""
 
     def form(self, *starts):
-        """Maintenance of the node, so many minutes from now, as the cloud documents its answer."""
+        """Returns the cloud's documented answer for a maintenance of the node, so many minutes from now."""
         raise NotImplementedError
 
     @classmethod
@@ -105,7 +105,7 @@ class OfAzure(Announcements, ClusterTest):
     cloud, kind = "azure", "redeploy"
 
     def form(self, *starts):
-        """metadata/scheduledevents, which lists those of the other machines of a scale set too."""
+        """metadata/scheduledevents, which also lists the events of the other machines of a scale set."""
         events = [{"EventId": f"event-of-{name}-{number}", "EventStatus": "Scheduled", "EventType": "Redeploy",
                    "ResourceType": "VirtualMachine", "Resources": [name], "EventSource": "Platform",
                    "NotBefore": at(start, "%a, %d %b %Y %H:%M:%S GMT"), "Description": "", "DurationInSeconds": -1}

@@ -1,4 +1,4 @@
-"""What the tests on the cluster have in common: the cluster itself, workloads, and what is read of nodes and records."""
+"""The common parts of the tests on the cluster: the cluster itself, workloads, and readers of nodes and records."""
 import os
 import pathlib
 import sys
@@ -21,7 +21,7 @@ kubectl = cluster.kubectl
 
 
 def workload(name, replicas=1, gpus=0, namespace="default", **pod):
-    """A Deployment whose pods end as soon as they are asked to."""
+    """Returns a Deployment whose pods end at once on SIGTERM."""
     container = {"name": "work", "image": "docker.io/library/busybox:1", "imagePullPolicy": "IfNotPresent",
                  "command": ["sh", "-c", "trap 'exit 0' TERM; while :; do busybox sleep 3600 & wait; done"]}
     if gpus:
@@ -59,12 +59,12 @@ def address_of(pod):
 
 
 def nodes_of(selector):
-    """One for each running pod, in no order."""
+    """Returns the node of each running pod, in no order."""
     return [pod["spec"]["nodeName"] for pod in pods(selector) if pod["status"]["phase"] == "Running"]
 
 
 def remediations(node):
-    """Oldest first."""
+    """Returns them, the oldest first."""
     found = [one for one in kubectl.items("remediations") if one["spec"]["nodeName"] == node]
     return sorted(found, key=lambda one: one["metadata"]["creationTimestamp"])
 
@@ -87,7 +87,7 @@ def is_in_service(node):
 
 
 def exporter_of(node):
-    """The name of its pod, once that is ready."""
+    """Returns the name of its pod, once that is ready."""
     for pod in pods("app.kubernetes.io/name=gpuward-exporter", EXPORTERS):
         if pod["spec"].get("nodeName") == node and is_ready(pod):
             return pod["metadata"]["name"]
@@ -95,7 +95,7 @@ def exporter_of(node):
 
 
 def metrics_of(node):
-    """Lines of the exporter's /metrics, through the API server."""
+    """Returns the lines of the exporter's /metrics, through the API server."""
     return kubectl("get", "--raw", f"/api/v1/namespaces/{EXPORTERS}/pods/{exporter_of(node)}:10980/proxy/metrics").splitlines()
 
 
@@ -104,32 +104,33 @@ def boot_of(node):
 
 
 def has_settled(node):
-    """Whether a new machine under an old node's name is in service and its own exporter answers. For a while the API server
-    shows the pods of the old machine as ready."""
+    """Returns whether a new machine under an old node's name is in service and its own exporter answers. For a while
+    the API server shows the pods of the old machine as ready."""
     return is_in_service(node) and bool(metrics_of(node))
 
 
 def signal_pod(pod, signal):
-    """To the process of its only container."""
+    """Sends a signal to the process of the pod's only container."""
     container = pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
     cluster.node(pod["spec"]["nodeName"]).machine.inside(
         "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", signal, container)
 
 
 def explain(node):
-    """What the remediator's command line prints, in one of its pods."""
+    """Returns the output of the remediator's command line, run in one of its pods."""
     return kubectl("-n", REMEDIATORS, "exec", "deploy/gpuward-remediator", "--", "gpuwardctl", "explain", node)
 
 
 def leading_pod():
-    """The one that holds the Lease. None where nobody does, or the pod of the last holder is gone."""
+    """Returns the pod that holds the Lease; None if no pod does, or if the last holder's pod is gone."""
     lease = kubectl.get("lease", "gpuward-remediator", "-n", REMEDIATORS)
     holder = (lease or {}).get("spec", {}).get("holderIdentity")
     return kubectl.get("pod", holder.split("_")[0], "-n", REMEDIATORS) if holder else None
 
 
 def kill_leader():
-    """kill -9 of the process that holds the Lease. ClusterError where there is none, or it is another one by now."""
+    """Kills the process that holds the Lease with kill -9. Raises ClusterError if there is none, or the holder has
+    changed."""
     pod = leading_pod()
     if pod is None:
         raise ClusterError("nobody leads")
@@ -148,12 +149,13 @@ class ClusterTest(unittest.TestCase):
             self.fail(f"{error}\n{story}\n{kubectl('get', 'remediations', '-o', 'yaml')[-6000:]}")
 
     def status_of(self, node):
-        """Of the newest Remediation of this test: one of an earlier test may be the last for as long as nothing has fired."""
+        """Returns the status of this test's newest Remediation: until an alert has fired, the last one may belong to an
+        earlier test."""
         own = [one for one in remediations(node) if one["metadata"]["name"] not in self.known]
         return own[-1].get("status", {}) if own else {}
 
     def step_of(self, node, name):
-        """Its record; empty before it has begun."""
+        """Returns the record of the step; empty before it has begun."""
         return next((step for step in self.status_of(node).get("steps", []) if step["name"] == name), {})
 
     def has_returned(self, node):
@@ -163,7 +165,7 @@ class ClusterTest(unittest.TestCase):
         self.wait(lambda: self.has_returned(node), f"{node} to be back in service", seconds)
 
     def start_slow_drain(self, node):
-        """A reset is due, and a pod there takes 25 s to end."""
+        """Makes a reset due while a pod on the node takes 25 s to end."""
         slow = workload("slow", gpus=1, **bound_to(node), terminationGracePeriodSeconds=25)
         slow["spec"]["template"]["spec"]["containers"][0]["command"] = [
             "sh", "-c", "trap '' TERM; while :; do busybox sleep 1; done"]
@@ -180,7 +182,7 @@ class ClusterTest(unittest.TestCase):
         self.known = {one["metadata"]["name"] for one in kubectl.items("remediations")}
 
     def tearDown(self):
-        """Nodes that were broken are other machines after this, because gpuward remembers what became of a machine."""
+        """Replaces the machines of broken nodes, because gpuward remembers the history of a machine."""
         for machine in cluster.machines:
             for service in ("kube-apiserver", "etcd", "kubelet"):
                 machine.ensure(service)
@@ -194,6 +196,7 @@ class ClusterTest(unittest.TestCase):
             self.wait(lambda node=node: has_settled(node), f"the new {node} to be ready")
 
     def take(self, node):
-        """A node to break. The alert of the machine that had this name before has to end first: it would go on."""
+        """Returns a node to break. The alert of the machine that had this name before has to end first; it would
+        continue."""
         self.wait(lambda: not cluster.query(f'ALERTS{{node="{node}",remediation!=""}}'), f"the alerts of {node} to end")
         return cluster.node(node)

@@ -1,5 +1,5 @@
-"""Clocks that step, for `./dev test --cluster-long`: libfaketime in the pods says another time of day to gpuward, whose
-timers go on as after a step of the machine's clock."""
+"""Clocks that step, for `./dev test --cluster-long`: libfaketime in the pods gives gpuward another time of day, and its
+timers continue as after a step of the machine's clock."""
 import base64
 import datetime
 import json
@@ -13,7 +13,7 @@ NODE = "gpu-2"
 
 
 def fake_time(kind, name, container, namespace):
-    """The pods of that workload take the time of day from their file /clock/offset, once there is one."""
+    """Makes the workload's pods take the time of day from their file /clock/offset, once it exists."""
     kubectl.apply([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "faketime", "namespace": namespace},
                     "binaryData": {FAKETIME.name: base64.b64encode(FAKETIME.read_bytes()).decode()}}])
     variables = {"LD_PRELOAD": f"/faketime/{FAKETIME.name}", "FAKETIME_TIMESTAMP_FILE": "/clock/offset", "FAKETIME_NO_CACHE": "1",
@@ -38,7 +38,7 @@ class AClock(ClusterTest):
         self.take(NODE)
 
     def set_clock(self, name, offset):
-        """The image of the remediator has no shell: it is written on the node."""
+        """Writes the file on the node, because the remediator's image has no shell."""
         pod = kubectl.get("pod", name, "-n", self.namespace)
         volume = f"/var/lib/kubelet/pods/{pod['metadata']['uid']}/volumes/kubernetes.io~empty-dir/clock"
         cluster.node(pod["spec"]["nodeName"]).machine.inside("sh", "-c", f"echo '{offset}' > {volume}/offset")
@@ -70,7 +70,7 @@ class OfTheLeader(AClock):
 
 
 class OfANode(AClock):
-    """What its exporter reports is as old as Prometheus says."""
+    """Returns the age of its exporter's report according to Prometheus."""
     kind, name, container, namespace = "daemonset", "gpuward-exporter", "exporter", EXPORTERS
 
     def test_an_hour_ahead_changes_nothing(self):

@@ -1,5 +1,5 @@
-"""What the pages tell people to type (tests/commands): each line of a row that is of the cluster, and each query of
-Prometheus. A line passes where it ends with 0, or as its row says, and prints no error."""
+"""The commands of the pages (tests/commands): each line of a row that needs the cluster, and each query of Prometheus.
+A line passes if its exit code is 0, or the one of its row, and it prints no error."""
 import json
 import os
 import pathlib
@@ -24,7 +24,7 @@ WAIT = {"wait": {"approval": True}}
 
 
 class Typist(ClusterTest):
-    """Types lines of pages as a reader would, in a folder with all that the tree has."""
+    """Types lines of pages as a reader would, in a folder with the files of the tree."""
 
     def setUp(self):
         super().setUp()
@@ -35,14 +35,15 @@ class Typist(ClusterTest):
             (self.folder / path.name).symlink_to(path)
         for name, like in FILES.items():
             (self.folder / name).symlink_to(pages.TREE / like)
-        # The way into a machine, whose journal is its kernel log.
+        # The command that enters a machine, whose journal is its kernel log.
         way = self.folder / "programs/ssh"
         way.parent.mkdir()
         way.write_text(f'#!/bin/sh\nexec cat "{FOLDER}/$1/log/kernel/kern.log"\n')
         way.chmod(0o755)
 
     def script_of(self, command, node, values):
-        """With what stands on a page for what differs from place to place. A command of the exporter is typed in its pod."""
+        """Returns the command with this cluster's values instead of the page's. A command of the exporter is typed in
+        its pod."""
         text = command.line
         if text.startswith("gpuward-exporter "):
             text = f"kubectl -n gpu-healthcheck exec POD -- {text}"
@@ -54,7 +55,7 @@ class Typist(ClusterTest):
         return ASKS.sub(r"\g<0> --yes", re.sub(r"\bgpu-\d+\b", node, text))
 
     def type(self, script, exits=(0,), until="", **environment):
-        """What it prints. What does not end by itself is ended once it has printed that."""
+        """Returns its output. Ends a command that does not end by itself once it has printed the expected text."""
         path = f"{self.folder}/programs:{BINARIES}:{os.environ['PATH']}"
         environment = {**kubectl.environment, "GPUWARD_CLUSTER": str(FOLDER), "PATH": path, **environment}
         with subprocess.Popen(["bash", "-o", "pipefail", "-c", script], cwd=self.folder, env=environment, text=True,
@@ -98,7 +99,7 @@ class TheCommandsOfThePages(Typist):
         return found[-1].get("status", {}).get("approval", {}).get("token", "") if found else ""
 
     def find_sample_heads(self):
-        """The head of the table that a page shows below its command: the command prints it too."""
+        """Finds the head of the table that a page shows below its command; the command must print it too."""
         self.sample_heads, last = {}, None
         for block in pages.blocks():
             if block.kind in pages.SHELL:
@@ -110,7 +111,7 @@ class TheCommandsOfThePages(Typist):
                 last = None
 
     def values(self, node):
-        """What the words stand for that a reader replaces."""
+        """Returns the values of the words that a reader replaces."""
         found = remediations(node)
         pod = kubectl("get", "pods", "-n", "gpu-healthcheck", "-l", "app.kubernetes.io/name=gpuward-exporter",
                       f"--field-selector=spec.nodeName={node}", "-o", "jsonpath={.items[*].metadata.name}")
@@ -120,7 +121,7 @@ class TheCommandsOfThePages(Typist):
     def check(self, command, row):
         values = self.values(row.node)
         script = self.script_of(command, row.node, values) + (" --dry-run=server" if row.how == TRY else "")
-        # A line of a runbook gets these from a block above it.
+        # In a runbook a block above the line sets these.
         names = {**values, "POD": f"pod/{values['POD']}", "NAME": f"remediation/{values['NAME']}"}
         output = self.type(script, row.exits, row.prints, **names)
         say(f"{command.place}: {command.line}\n{output[:3000]}")

@@ -1,4 +1,4 @@
-"""A node drained by gpuward beside one that `kubectl drain` drains, with the same pods on both."""
+"""gpuward drains one node and `kubectl drain` drains another, with the same pods on both."""
 import json
 import subprocess
 
@@ -13,7 +13,7 @@ STATIC_POD = "/etc/kubernetes/manifests/static.json"
 
 
 class Pods:
-    """Of one namespace, bound to one node. Each kind of pod is known by its label `app`."""
+    """The pods of one namespace, bound to one node. The label `app` gives the kind of each pod."""
 
     def __init__(self, namespace, node):
         self.namespace = namespace
@@ -83,7 +83,7 @@ class Pods:
                 "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": app}}}}
 
     def local_volume(self):
-        """As a provisioner of local volumes makes them."""
+        """Returns a volume and its claim as a provisioner of local volumes makes them."""
         name = f"data-{self.node}"
         claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": "", "volumeName": name,
                  "resources": {"requests": {"storage": "1Mi"}}}
@@ -96,14 +96,14 @@ class Pods:
                  "metadata": {"name": "data", "namespace": self.namespace}, "spec": claim}]
 
     def by_app(self):
-        """UIDs."""
+        """Returns the UIDs of the pods by app."""
         found = {}
         for pod in kubectl.items("pods", "-n", self.namespace):
             found.setdefault(pod["metadata"]["labels"]["app"], set()).add(pod["metadata"]["uid"])
         return found
 
     def are_ready(self):
-        """Each runs, or has ended where that is what it does."""
+        """Returns whether each pod runs, or has ended if that is its purpose."""
         wanted = {"web": 2, "stateful": 2, "job": 2}
         apps = self.by_app()
         phases = {pod["metadata"]["labels"]["app"]: pod["status"].get("phase")
@@ -135,7 +135,7 @@ STAY = {"daemon", "static"}
 BLOCKED = {"budget", "two-budgets", "refused"}
 EVICTED = {"web", "empty-dir", "grace", "pre-stop", "critical", "gpu", "finalizer", "volume", "stateful", "job", "bare",
            "leaving", "succeeded", "failed"}
-ONLY_BY_KUBECTL = {"not-safe"}  # gpuward waits until its owner says otherwise
+ONLY_BY_KUBECTL = {"not-safe"}  # gpuward waits until its owner allows it
 KINDS = STAY | BLOCKED | EVICTED | ONLY_BY_KUBECTL
 
 REFUSAL = [
@@ -162,7 +162,7 @@ class BesideKubectl(ClusterTest):
         self.before = [each.by_app() for each in self.both]
 
     def gone(self):
-        """By kubectl and by gpuward: kinds of which every pod has gone."""
+        """Returns, for kubectl and for gpuward, the kinds of which every pod is gone."""
         return [{app for app, uids in before.items() if not uids & each.by_app().get(app, set())}
                 for each, before in zip(self.both, self.before)]
 
@@ -210,7 +210,7 @@ class ANodeWithTheLeader(ClusterTest):
 
 
 class ADeploymentThatToleratesEverything(ClusterTest):
-    """And may run on one node alone: for each pod that is evicted, the next one is put on that node, cordoned or not."""
+    """They may run on one node only: for each evicted pod the next one is put on that node, cordoned or not."""
     NODE = "gpu-2"
     REPLICAS = 3
 
@@ -219,12 +219,12 @@ class ADeploymentThatToleratesEverything(ClusterTest):
         self.ended = set()  # UIDs of pods that were asked to end
         agents = workload("agent", replicas=self.REPLICAS, **bound_to(self.NODE), tolerations=[{"operator": "Exists"}],
                           terminationGracePeriodSeconds=10)
-        # Each takes ten seconds to end, so that no look misses one.
+        # Each takes ten seconds to end, so that every poll sees it.
         agents["spec"]["template"]["spec"]["containers"][0]["command"] = DEAF
         deploy(agents)
 
     def look(self):
-        """At the pods: those that stay. Counts those that end."""
+        """Reads the pods and counts those that end; returns those that stay."""
         found = kubectl.items("pods", "-l", "app=agent")
         ending = {pod["metadata"]["uid"] for pod in found if pod["metadata"].get("deletionTimestamp")}
         self.ended |= ending

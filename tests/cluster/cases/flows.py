@@ -1,4 +1,4 @@
-"""A kernel line takes a node out of service, and what the policy plans brings it back."""
+"""A kernel line takes a node out of service, and the policy's steps bring it back."""
 import datetime
 import time
 
@@ -39,7 +39,7 @@ class FromKernelLineToService(ClusterTest):
             if now in ("Released", "Held", "Cancelled"):
                 return True
             if now and now not in killed:
-                kill_leader()  # tried again at the next look where it fails
+                kill_leader()  # if it fails, the next poll tries again
                 killed.add(now)
             return False
 
@@ -48,7 +48,7 @@ class FromKernelLineToService(ClusterTest):
         self.assertLessEqual({"Rebooting", "Verifying"}, killed)
         self.assertNotEqual(boot, boot_of("gpu-1"))
         self.assertEqual(1, cluster.control.machine.log("datacenter").count("POST /reset/gpu-1"))
-        # Drained before, and nothing brings them back.
+        # They were drained before, and nothing brings them back.
         self.assertNotIn("gpu-1", nodes_of("app=train") + nodes_of("app=web"))
 
 
@@ -72,7 +72,7 @@ class AStopDuringTheSoak(ClusterTest):
         return self.verify().get("facts", {}).get("verifiedBootID")
 
     def wait_out_of_service(self, condition, what, seconds=120):
-        """Until that is so; the node may not be in service before."""
+        """Waits until the condition is true; the node must not be in service before."""
         def holds():
             self.assertTrue(is_out_of_service(self.NODE), f"while waiting for {what}")
             return condition()
@@ -86,7 +86,7 @@ class AStopDuringTheSoak(ClusterTest):
         gpuwardctl("stop", "during the soak")
         before = self.verified_boot()
         self.assertIn("during the soak", gpuwardctl("status"))
-        # A look that comes soon after the stop stops the clock of the soak. Else the next one ends it.
+        # A poll soon after the stop stops the clock of the soak; otherwise the next poll would end it.
         stopped = datetime.datetime.now()
         self.wait_out_of_service(lambda: self.verify()["result"] == "done" or
                                  datetime.datetime.now() > stopped + 3 * self.SOAK, "the soak to be over")
@@ -95,7 +95,7 @@ class AStopDuringTheSoak(ClusterTest):
             self.wait_out_of_service(lambda: "guard.stop" in explain(self.NODE), "the return to be stopped")
         say(f"the verification of before {'has ended' if ended else 'stands still'}\n{explain(self.NODE)}")
 
-        # Nothing is known of the new boot for as long as Prometheus stands still.
+        # The remediator knows nothing of the new boot while Prometheus is stopped.
         cluster.control.machine.signal("prometheus", "STOP")
         node.machine.reboot()
         self.wait_out_of_service(lambda: boot_of(self.NODE) != before and is_ready(kubectl.get("node", self.NODE)),
@@ -119,5 +119,5 @@ class AStopDuringTheSoak(ClusterTest):
         self.assertLess(resumed, healthy)
         self.assertLessEqual(healthy + self.SOAK, done)
         self.assertLess(done, returned)
-        # The other boot was nothing that gpuward asked for.
+        # gpuward did not request the other boot.
         self.assertEqual(resets + 1, cluster.control.machine.log("datacenter").count(f"POST /reset/{self.NODE}"))

@@ -1,5 +1,5 @@
-"""A drill (docs/game-day.md): a fault that is injected into a real exporter goes the whole way on a node that is labelled
-for it, and changes nothing on any other."""
+"""A drill (docs/game-day.md): a fault that is injected into a real exporter passes the whole flow on a node with the
+label for drills, and changes nothing on other nodes."""
 from cases.base import (EXPORTERS, REBOOT_XID, RESET_XID, ClusterTest, boot_of, cluster, deploy, explain, exporter_of, is_in_service,
                         kubectl, metrics_of, nodes_of, on, phase, remediations, say, workload)
 

@@ -1,4 +1,4 @@
-"""What befalls the two programs themselves: fewer rights, a full disk, a configuration that is swapped."""
+"""Problems of the two programs themselves: fewer permissions, a full disk, a changed configuration."""
 import datetime
 import json
 
@@ -8,11 +8,11 @@ from nodes import KERNEL_LOG
 
 STATE = "/var/lib/gpuward"
 STATUS = "gpuward.dev/status"
-USER_XID = 13  # of an application: it is counted, and nothing follows from it
+USER_XID = 13  # a program's error: it is counted and causes nothing
 
 
 def value(node, metric):
-    """Of the exporter on that node: the sum over the metric's series."""
+    """Returns the sum over the metric's series of that node's exporter."""
     return sum(float(line.rsplit(" ", 1)[1]) for line in metrics_of(node) if line.split("{")[0].split(" ")[0] == metric)
 
 
@@ -24,7 +24,7 @@ def xids(node, xid):
 class AnExporterWithoutPrivileges(ClusterTest):
     def test_sees_a_broken_gpu(self):
         exporter = cluster.values()["exporter"]
-        # The chart mounts the log by itself.
+        # The chart mounts the log itself.
         volumes = [one for one in exporter["volumes"] if one["name"] != "kernel-log"]
         mounts = [one for one in exporter["volumeMounts"] if one["name"] != "kernel-log"]
         cluster.set_values("--set=exporter.privileged=false", f"--set=exporter.kernelLog.file={KERNEL_LOG}",
@@ -67,7 +67,7 @@ class AFullDisk(ClusterTest):
 
 
 class ASwappedConfigMap(ClusterTest):
-    """The kubelet takes up to two minutes to write one anew."""
+    """The kubelet takes up to two minutes to write a new one."""
 
     def swap(self, namespace, name, file, change):
         old = kubectl.get("configmap", name, "-n", namespace)["data"][file]
@@ -101,10 +101,10 @@ class ASwappedConfigMap(ClusterTest):
 
 
 class Tokens(ClusterTest):
-    """Those of pods live ten minutes in this cluster (cluster.TOKEN)."""
+    """The pods' tokens are valid for ten minutes in this cluster (cluster.TOKEN)."""
 
     def test_of_old_pods_were_renewed(self):
-        # What the API server does not take any more, it answers with 401.
+        # The API server answers an expired token with 401.
         def age(pod):
             started = datetime.datetime.fromisoformat(pod["status"]["startTime"])
             return (datetime.datetime.now(datetime.UTC) - started).total_seconds()

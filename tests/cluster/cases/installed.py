@@ -1,4 +1,4 @@
-"""What stands after `helm install --wait`."""
+"""The state after `helm install --wait`."""
 import re
 
 from cases.base import REMEDIATORS, ClusterTest, cluster, kubectl, metrics_of
@@ -14,7 +14,7 @@ class Installed(ClusterTest):
 
     def test_a_healthy_node_has_its_gpus_and_no_finding(self):
         for node in cluster.nodes:
-            # A page is rendered after what it shows has been read, on a busy machine a good while after.
+            # The page follows the readings, on a busy machine after a long time.
             self.wait(lambda node=node: sum(line.startswith("gpuward_gpu_info{") for line in metrics_of(node.name)) == 8,
                       f"the GPUs of {node.name}")
             lines = metrics_of(node.name)

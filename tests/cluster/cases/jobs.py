@@ -1,4 +1,4 @@
-"""The Jobs of gpuward as pods, from the templates that are shipped."""
+"""gpuward's Jobs as pods, from the shipped templates."""
 import json
 
 import yaml
@@ -9,7 +9,7 @@ PREFIX = "gpuward.dev"
 
 
 def annotation(node, name):
-    """The parsed JSON of one of the exporter's annotations; None where it is not there."""
+    """Returns the parsed JSON of one of the exporter's annotations; None if it is absent."""
     text = kubectl.get("node", node)["metadata"].get("annotations", {}).get(f"{PREFIX}/{name}")
     return json.loads(text) if text else None
 
@@ -44,14 +44,14 @@ class JobsByHand(ClusterTest):
         self.wait(lambda: has_succeeded("sweep-now"), "the sweep to end")
         for node in ("gpu-2", "gpu-3"):
             self.assertEqual("pass", (annotation(node, "sweep-result") or {}).get("status"), node)
-        # Somebody's work is there.
+        # A workload runs there.
         self.assertIsNone(annotation("gpu-1", "sweep-result"))
 
 
 class JobsOfARemediation(ClusterTest):
     def test_nodes_that_failed_together_are_tested_in_pairs_and_return(self):
         policy = cluster.values()["remediator"]["policy"]
-        # Alertmanager may tell of the one 30 s after the other (group_interval), and these diagnostics take 4 s.
+        # Alertmanager may send the second alert 30 s after the first (group_interval), and these diagnostics take 4 s.
         policy["recovery"] = {"isolate": [{"wait": {"delay": "40s"}}, {"quarantine-job": {"clears_latched": True}},
                                           {"nccl-pairs": {"min_bus_bandwidth": 1}},
                                           {"verify": {"soak": "15s"}}, "return-to-service"]}
@@ -68,10 +68,10 @@ class JobsOfARemediation(ClusterTest):
             self.assertEqual(("done", "done"), (steps["quarantine-job"], steps["nccl-pairs"]), steps)
 
     def test_the_health_suites_flow(self):
-        """Up to the verification, which takes ten minutes."""
+        """Follows the remediation to the verification, which takes ten minutes."""
         policy = cluster.values()["remediator"]["policy"]
         del policy["severities"]
-        # ISOLATE ends in the end of the machine there, which the chart wants the means for.
+        # The plan for ISOLATE ends with the end of the machine, for which the chart requires a program.
         power = cluster.power_cycle
         policy["machines"] = {"reboot": power, "terminate": power, "is_gone": power}
         cluster.set_values(policy={**policy, "preset": "health-suite"})
@@ -79,13 +79,13 @@ class JobsOfARemediation(ClusterTest):
         self.take("gpu-3").break_gpu(3, RESET_XID)
         self.wait(lambda: phase("gpu-3") == "Verifying", "gpu-3 to be verified", 300)
         steps = {step["name"]: step["result"] for step in remediations("gpu-3")[-1]["status"]["steps"]}
-        # The nodes are instances of EC2, which are restarted instead.
+        # The nodes are EC2 instances, which are restarted instead.
         self.assertEqual(("failed", "done", "done"), (steps["gpu-reset"], steps["reboot"], steps["quarantine-job"]), steps)
         self.assertEqual("pass", annotation("gpu-3", "quarantine-result")["status"])
 
 
 class JobsThatLosePods(ClusterTest):
-    """A plain Job of two pods, one of which is on the node that is drained; its controller is the real one."""
+    """A plain Job of two pods, one of which is on the drained node; its controller is the real one."""
     NODE = "gpu-2"
 
     def setUp(self):
@@ -99,7 +99,7 @@ class JobsThatLosePods(ClusterTest):
         self.addCleanup(kubectl.delete, "jobs", "--all", "-n", "default")
 
     def start_job(self, **metadata):
-        """The UIDs of its pods, once they run; each takes 10 s to end."""
+        """Returns the UIDs of its pods, once they run; each takes 10 s to end."""
         template = workload("train", gpus=1)["spec"]["template"]
         template["metadata"]["labels"] = {"app": "train"}
         template["spec"] |= {"restartPolicy": "Never", "terminationGracePeriodSeconds": 10}

@@ -1,5 +1,5 @@
-"""How long a kernel line takes. The limits are far above what docs/tested-on.md says, because other work may go on
-beside this; what was measured is printed."""
+"""The time that a kernel line takes. The limits are far above those in docs/tested-on.md, because other work may run at
+the same time; the test prints the measured values."""
 import http.client
 import json
 import ssl
@@ -13,13 +13,13 @@ NODE = "gpu-3"
 
 
 def figures(seconds):
-    """p50, p99 and the most, in seconds."""
+    """Returns p50, p99 and the maximum, in seconds."""
     inorder = sorted(seconds)
     return [inorder[int(len(inorder) * part)] for part in (0.5, 0.99)] + [inorder[-1]]
 
 
 def api_server():
-    """A connection that stays open, because kubectl takes longer than what is measured."""
+    """A connection that stays open, because kubectl takes longer than the measured time."""
     keys = cluster.control.keys
     context = ssl.create_default_context(cafile=keys.file("ca.crt"))
     context.load_cert_chain(keys.file("admin.crt"), keys.file("admin.key"))

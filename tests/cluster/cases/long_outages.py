@@ -1,4 +1,4 @@
-"""Outages that last, for `./dev test --cluster-long`."""
+"""Long outages, for `./dev test --cluster-long`."""
 import signal
 
 from cases.base import ClusterTest, cluster, kubectl
@@ -10,7 +10,7 @@ class WhileANodeIsDrained(ClusterTest):
     def test_the_api_server_stands_still(self):
         self.start_slow_drain(self.NODE)
         cluster.control.machine.signal("kube-apiserver", "STOP")
-        # The time that the outage lasts; nothing is waited for.
+        # The length of the outage; no condition is awaited.
         self.assertIsNone(signal.sigtimedwait([signal.SIGUSR1], 30))
         cluster.control.machine.signal("kube-apiserver", "CONT")
         self.expect_one_reset(self.NODE)

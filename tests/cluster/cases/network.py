@@ -1,8 +1,8 @@
-"""The chart's NetworkPolicies, enforced: who can call gpuward, and who can not."""
+"""The chart's NetworkPolicies, enforced: which clients can call gpuward, and which cannot."""
 from cases.base import (EXPORTERS, REMEDIATORS, ClusterTest, address_of, bound_to, cluster, deploy, exporter_of, kubectl,
                         pods, workload)
 
-NAMED = "monitoring"  # the namespace that the chart lets in
+NAMED = "monitoring"  # the namespace that the chart allows
 NODE, OTHER_NODE = "gpu-1", "gpu-2"
 
 
@@ -11,7 +11,7 @@ class NetworkPolicies(ClusterTest):
         super().setUp()
         self.addCleanup(kubectl.delete, "deployment", "caller", "-n", NAMED)
         self.addCleanup(kubectl.delete, "deployment", "job", "-n", EXPORTERS)
-        # Nobody calls a Job. This one would answer.
+        # No client calls a Job. This one would answer.
         job = workload("job", namespace=EXPORTERS, **bound_to(NODE))
         template = job["spec"]["template"]
         template["metadata"]["labels"]["app.kubernetes.io/name"] = "gpuward-job"
@@ -28,7 +28,7 @@ class NetworkPolicies(ClusterTest):
         self.job = (address_of(pods("app=job", EXPORTERS)[0]), 8080)
 
     def reached(self, deployment, namespace="default"):
-        """What a pod of it can connect to."""
+        """Returns the addresses that a pod of it can connect to."""
         targets = (self.exporter, self.exporter_health, self.webhook, self.telemetry, self.remediator_health, self.job)
         script = "".join(f"busybox nc -w 2 {address} {port} </dev/null >/dev/null 2>&1 && echo {address} {port} & "
                          for address, port in targets)
@@ -40,7 +40,7 @@ class NetworkPolicies(ClusterTest):
                   f"{deployment} in {namespace} to reach {sorted(expected)} and nothing else", 20)
 
     def without(self, policy, namespace):
-        """Takes it away until the test has ended."""
+        """Deletes the policy until the test has ended."""
         found = kubectl.get("networkpolicy", policy, "-n", namespace)
         self.assertIsNotNone(found)
         for key in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"):
@@ -52,7 +52,7 @@ class NetworkPolicies(ClusterTest):
         self.expect_reached({self.exporter, self.webhook, self.telemetry}, "caller", NAMED)
         for pod in ("neighbour", "stranger"):
             self.expect_reached(set(), pod)
-        # And they could, if nothing was enforced.
+        # Without the policy they can connect.
         self.without("gpuward-exporter", EXPORTERS)
         for pod in ("neighbour", "stranger"):
             self.expect_reached({self.exporter, self.exporter_health}, pod)

@@ -1,4 +1,5 @@
-"""A GPU reset beside NVIDIA's GPU operator: DaemonSets that the labels of the Node steer, as the operator's operands."""
+"""A GPU reset beside NVIDIA's GPU operator: DaemonSets that the labels of the Node control, like the operator's
+operands."""
 import json
 import time
 
@@ -12,7 +13,7 @@ KEYS = {name: f"nvidia.com/gpu.deploy.{name}" for name in ("device-plugin", "dcg
 
 
 def operand(name, leaves_in=20):
-    """It takes so many seconds to leave."""
+    """Returns a DaemonSet whose pods take so many seconds to end."""
     made = workload(name, namespace=NAMESPACE, nodeSelector={KEYS[name]: "true"}, tolerations=[{"operator": "Exists"}],
                     terminationGracePeriodSeconds=leaves_in)
     made["kind"] = "DaemonSet"
@@ -43,7 +44,7 @@ class ResetBesideTheGpuOperator(ClusterTest):
         return {name: found.get(key) for name, key in KEYS.items()}
 
     def running(self):
-        """The operands with a pod on the node, one that ends included."""
+        """Returns the operands with a pod on the node, including one that ends."""
         found = kubectl.items("pods", "-n", NAMESPACE, "--field-selector", f"spec.nodeName={self.NODE}")
         return {pod["metadata"]["labels"]["app"] for pod in found if pod["status"]["phase"] in ("Pending", "Running")}
 
@@ -55,7 +56,7 @@ class ResetBesideTheGpuOperator(ClusterTest):
         self.assertEqual({"device-plugin": "true", "dcgm-exporter": "true", "dcgm": "false"}, self.labels())
 
     def break_and_watch(self, on_pause=lambda: None, on_look=lambda: None, seconds=240):
-        """Until the node is back in service."""
+        """Waits until the node is back in service."""
         self.node.break_gpu(3, RESET_XID)
         start = time.monotonic()
         self.wait(lambda: is_out_of_service(self.NODE), f"{self.NODE} to be out of service", 60)
@@ -132,7 +133,7 @@ class ResetBesideTheGpuOperator(ClusterTest):
             return found and found["metadata"]["uid"] != before
 
         self.wait(is_another, f"{self.NODE} to be registered again")
-        # As the operator does it for each Node.
+        # The operator sets them on each Node.
         label(self.NODE, device_plugin="true", dcgm_exporter="true", dcgm="false")
         self.wait_until_returned(self.NODE, 400)
         self.expect_resumed()

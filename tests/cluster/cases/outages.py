@@ -1,4 +1,4 @@
-"""What a node's repair has to survive, in the time that every run of the tests has."""
+"""Outages that a node's repair survives, of a length that fits into every run of the tests."""
 from cases.base import ISOLATE_XID, ClusterTest, cluster, is_out_of_service, kubectl, phase, remediations
 
 
@@ -34,7 +34,7 @@ class AHeldNode(ClusterTest):
         def repeats():
             return sum(value for _, value in cluster.query('gpuward_remediator_alerts_ignored_total{reason="late_repeat"}'))
 
-        # An operator ends it while the alert of the first Node goes on: that is an answer to both.
+        # An operator ends it while the alert of the first Node still fires: that answers both.
         ignored = repeats()
         kubectl("annotate", "remediation", remediations(self.NODE)[-1]["metadata"]["name"], "gpuward.dev/cancel=true")
         self.wait(lambda: not is_out_of_service(self.NODE), "the cancelled node to be given back")

@@ -1,4 +1,4 @@
-"""Which pod uses which GPU, as the kubelet gave them out."""
+"""Which pod uses which GPU, as the kubelet assigned them."""
 from cases.base import EXPORTERS, ClusterTest, cluster, deploy, kubectl, metrics_of, on, pods, signal_pod, workload
 
 
@@ -8,7 +8,7 @@ def running(app):
 
 class GpusOfPods(ClusterTest):
     def gpus_by_metric(self, app):
-        """Of the running pods: GPU UUIDs that /metrics says they use."""
+        """Returns the running pods with the GPU UUIDs that /metrics reports for them."""
         found = {}
         for pod in running(app):
             name = pod["metadata"]["name"]
@@ -17,8 +17,8 @@ class GpusOfPods(ClusterTest):
         return found
 
     def expect_truth_of(self, *apps):
-        """`given_to(pod)` of a test: the UUIDs of the GPUs that it was given. The exporters ask the kubelet each half minute,
-        and when they get SIGHUP."""
+        """`given_to(pod)` of a test returns the UUIDs of the GPUs that the pod got. The exporters ask the kubelet every
+        half minute, and on SIGHUP."""
         for app in apps:
             def is_told(app=app):
                 given = {pod["metadata"]["name"]: self.given_to(pod) for pod in running(app)}
@@ -50,7 +50,7 @@ class ByTheDevicePlugin(GpusOfPods):
         machine.kill("kubelet")
         machine.start("kubelet")
         self.expect_truth_of("pair")
-        # One that the new kubelet gives GPUs to.
+        # A pod to which the new kubelet assigns GPUs.
         kubectl("delete", "pod", "-l", "app=pair", "--now")
         kubectl("rollout", "status", "deployment/pair", "--timeout=90s", seconds=100)
         self.expect_truth_of("pair")
@@ -61,7 +61,7 @@ def claim(count):
 
 
 def claiming(deployment, **source):
-    """Its container uses what is claimed there."""
+    """Returns the Deployment with a claim in its pods, which their container uses."""
     pod = deployment["spec"]["template"]["spec"]
     pod["resourceClaims"] = [{"name": "gpus", **source}]
     pod["containers"][0]["resources"] = {"claims": [{"name": "gpus"}]}
@@ -85,7 +85,7 @@ class ByClaims(GpusOfPods):
              "spec": {"spec": claim(2)}},
             {"apiVersion": api, "kind": "ResourceClaim", "metadata": {"name": "shared", "namespace": "default"},
              "spec": claim(1)}])
-        # Kept, because a kubelet that starts removes them, and the driver publishes them again half a minute later.
+        # Kept, because a starting kubelet removes them, and the driver publishes them again half a minute later.
         self.uuids = self.wait(self.published_gpus, "ResourceSlices with the GPUs", 30)
 
     def published_gpus(self):
@@ -93,7 +93,7 @@ class ByClaims(GpusOfPods):
                 for one in kubectl.items("resourceslices") for device in one["spec"]["devices"]}
 
     def offer_by_plugin(self, node):
-        # The driver has to see its claims end.
+        # The driver must see the end of its claims.
         kubectl.delete("resourceclaims,resourceclaimtemplates", "--all", "-n", "default")
         node.offer_gpus_by("device-plugin")
         kubectl.delete("resourceslices,deviceclasses", "--all")
@@ -113,7 +113,7 @@ class ByClaims(GpusOfPods):
         self.assertEqual([2, 1, 1], [len(gpus) for gpus in given])
         self.assertEqual(3, len(set.union(*given)))
         self.expect_truth_of("own", "sharing")
-        # What the new kubelet knows of the pods before, and of those that it starts.
+        # The new kubelet knows the pods from before its start, and those that it starts.
         machine = cluster.node(self.NODE).machine
         machine.kill("kubelet")
         machine.start("kubelet")

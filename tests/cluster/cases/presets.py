@@ -1,4 +1,4 @@
-"""What the presets of the chart do, as the notes after an install say it; for `./dev test --cluster-long`."""
+"""The presets of the chart do what the notes after an install say; for `./dev test --cluster-long`."""
 from cases.base import (ISOLATE_XID, REBOOT_XID, REMEDIATORS, ClusterTest, bound_to, cluster, deploy, explain, is_in_service,
                         is_out_of_service, kubectl, phase, pods, remediations, workload)
 
@@ -11,8 +11,8 @@ class APreset(ClusterTest):
         cluster.set_values()
 
     def choose(self, preset, **policy):
-        """Its notes."""
-        # A node of this cluster is younger than any that people have.
+        """Installs the preset; returns its notes."""
+        # A node of this cluster is younger than any node of a user.
         cluster.set_values(f"--set=remediator.preset={preset}", policy={"startup_grace": "0s", **policy})
         return kubectl.helm("get", "notes", "gpuward", f"--namespace={REMEDIATORS}")
 
@@ -42,7 +42,8 @@ class APreset(ClusterTest):
         self.assertIsNone(self.step("drain"))
 
     def test_full_drains_and_ends_no_machine_on_a_line_alone(self):
-        """An Xid that was seen once is no measurement: nobody is even asked before there is one."""
+        """An Xid that was seen once is not a measurement: the remediator does not even ask for approval before there is
+        one."""
         values = cluster.values()["remediator"]["policy"]
         power = cluster.power_cycle
         notes = self.choose("full", machines={"reboot": power, "terminate": power, "is_gone": power},

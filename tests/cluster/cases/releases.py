@@ -27,7 +27,7 @@ class ARelease(ClusterTest):
         self.assertEqual(done, self.steps())
 
         kubectl.helm("uninstall", "gpuward", "--namespace=gpuward", "--wait")
-        # What docs/install.md says: the memory of what was done, and the node as it was left.
+        # docs/install.md promises this: the history of past steps is kept, and so is the state of the node.
         self.assertEqual("Held", phase(self.NODE))
         self.assertTrue(is_out_of_service(self.NODE))
         for namespace in (EXPORTERS, REMEDIATORS):
@@ -40,7 +40,7 @@ class ARelease(ClusterTest):
 
 
 class TheFirstInstall(ClusterTest):
-    """Nothing has to be made before `helm install --wait`, and nothing after it."""
+    """`helm install --wait` needs no objects before it, and none after it."""
 
     def tearDown(self):
         """Nothing of gpuward was there to be put in order."""
@@ -55,7 +55,7 @@ class TheFirstInstall(ClusterTest):
         self.assertEqual("Helm", made["metadata"]["labels"]["app.kubernetes.io/managed-by"])
         cluster.install("upgrade")
         self.assertEqual(made["data"], kubectl.get("secret", "gpuward-webhook", "-n", REMEDIATORS)["data"])
-        # Its name leads to the pods of now.
+        # Its name leads to the present pods.
         kubectl("delete", "pod", exporter_of("gpu-1"), "-n", EXPORTERS)
         self.wait(lambda: exporter_of("gpu-1"), "the next exporter of gpu-1")
         told = kubectl.helm("test", "gpuward", f"--namespace={REMEDIATORS}", "--timeout=200s")

@@ -1,5 +1,5 @@
-"""What the users of the replaced systems type: each line of docs/migration.md that begins with kubectl, with what it
-prints there. A line without an expectation here, or the other way round, is a failure."""
+"""The commands that users of the replaced systems type: each line of docs/migration.md that begins with kubectl, with
+its output there. A line without an expectation here, or an expectation without a line, is a failure."""
 import json
 import os
 import pathlib
@@ -22,7 +22,7 @@ LEGACY = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gpu-hea
 
 
 def lines_of(heading):
-    """The commands below `### Its commands` of that section."""
+    """Returns the commands below `### Its commands` of that section."""
     below = (heading, pages.OF_SEEDS)
     return [command.line for block in pages.blocks_of("docs/migration.md") if block.headings[-2:] == below
             for command in pages.commands_in(block)]
@@ -48,7 +48,7 @@ class SeedCommands(ClusterTest):
         self.addCleanup(cluster.set_values)
 
     def type(self, begin, fails=False, begins="", more="", folder=pages.TREE, **environment):
-        """Runs the one line that is so, or begins so, as a user would, and gives what it prints."""
+        """Runs the one line that is equal to the text or begins with it, as a user would, and returns its output."""
         lines = dict.fromkeys(self.lines)  # a line may be in two sections
         found = [line for line in lines if line == begin] or [line for line in lines if line.startswith(begin)]
         self.assertEqual(1, len(found), begin)
@@ -83,7 +83,7 @@ class SeedCommands(ClusterTest):
         self.assertEqual(set(), self.not_run)
 
     def install(self):
-        # What the chart has installed stays.
+        # The objects that the chart has installed stay.
         for made in ("kubectl create namespace gpuward", "kubectl -n gpuward create secret generic gpuward-webhook",
                      "kubectl create -f manifests/remediator-switch.yaml"):
             self.assertIn("already exists", self.type(made, more=" --dry-run=server", fails=True))
@@ -128,7 +128,7 @@ class SeedCommands(ClusterTest):
         self.wait(lambda: kubectl.get("job", "sweep-now", "-n", EXPORTERS)["status"].get("succeeded") == 1, "the sweep to end")
 
     def look_for_amd(self):
-        """No node here has such a GPU, and the exporter serves no health of one."""
+        """No node here has such a GPU, so the exporter serves no health of one."""
         self.assertRegex(self.type("kubectl describe node $NODE"), r"(?s)Capacity:.*Allocatable:.*nvidia.com/gpu: +8")
         self.assertIn("No resources found", self.type("kubectl get nodes -l metricsexporter"))
         for command in ("get", "inject"):
@@ -163,12 +163,12 @@ class SeedCommands(ClusterTest):
         self.assertIn(self.NODE, self.type("kubectl get nodes -l gpu-healthcheck.aws-samples.io/status=fail"))
         self.wait(lambda: "ISOLATE: xid 64 on " in self.type("kubectl get events"), "an Event")
         self.wait(lambda: re.search(r"gpu-3 +isolate", self.type("kubectl get remediations")), "what would be done")
-        # The leader's audit trail, whichever of the two pods leads.
+        # The leader's audit log; either of the two pods may lead.
         self.assertRegex(self.type("kubectl logs -n gpuward -l app.kubernetes.io/name=gpuward-remediator --prefix --tail=-1"),
                          self.DECISION)
 
     def return_it(self):
-        # What there returns a node is undone here while the finding stands.
+        # The user's step that returns a node is undone here while the finding exists.
         kubectl("taint", "node", self.NODE, f"{PREFIX}/unhealthy=true:NoSchedule-")
         kubectl("label", "node", self.NODE, f"{PREFIX}/status=pass", "--overwrite")
         self.wait(lambda: self.is_tainted() and self.labels()[f"{PREFIX}/status"] == "fail", "taint and label to come back")
@@ -184,7 +184,7 @@ class SeedCommands(ClusterTest):
         program = "kubectl exec -n gpuward deployment/gpuward-remediator -- gpuwardctl"
         self.assertIn(self.NODE, self.type(f"{program} list"))
         self.assertIn("mode", self.type(f"{program} explain"))
-        # Nobody listens at that address.
+        # No server listens at that address.
         sends = "kubectl exec -n gpuward deployment/gpuward-remediator -- gpuward-remediator notify test"
         self.assertRegex(self.type(sends, fails=True), r"nobody +webhook +.*127.0.0.1")
         self.assertIn("maintenance", self.type("gpuwardctl exclude"))
@@ -197,12 +197,12 @@ class SeedCommands(ClusterTest):
             self.assertIn("1 exclusions from", self.type(f"{own} import", folder=folder))
 
     def taint_as_konduktor(self):
-        # Followed for a while: it does not end by itself.
+        # Followed for a while, because it does not end by itself.
         self.assertRegex(self.type("kubectl logs -n gpuward -l app.kubernetes.io/name=gpuward-remediator --prefix -f", fails=True,
                                    begins="timeout 10 "), self.DECISION)
         self.assertIn(self.pod, self.type("kubectl get pods -n gpu-healthcheck -o wide"))
         self.type("kubectl exec -n gpu-healthcheck $POD -- sh -c")
-        # A node that no remediation is open for: else it is refused.
+        # A node without an open remediation; otherwise the command refuses it.
         node = "gpu-2"
         kubectl("taint", "node", node, "trainy.konduktor.ai/faulty=true:NoSchedule")
         self.assertIn("trainy.konduktor.ai/faulty=true:NoSchedule",
@@ -213,6 +213,6 @@ class SeedCommands(ClusterTest):
     def replace_it(self):
         self.assertRegex(self.type("kubectl get node $NODE -o jsonpath='{.spec.providerID}'"), "^i-")
         self.assertIn("deleted", self.type("kubectl delete node $NODE"))
-        # No kubelet makes its Node anew, and the next test wants it back.
+        # No kubelet registers its Node again, and the next test needs it.
         cluster.node(self.NODE).become_another_machine(kubectl)
         self.wait(lambda: has_settled(self.NODE), "the new machine to be ready")

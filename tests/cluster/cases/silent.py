@@ -1,4 +1,5 @@
-"""Nodes that went silent (docs/silent.md): what is done about them, and what never is, for `./dev test --cluster-long`."""
+"""Silent nodes (docs/silent.md): the steps for them, and the steps that never happen, for `./dev test --cluster-long`.
+"""
 import pathlib
 
 from cases.base import (ClusterTest, cluster, explain, is_in_service, is_out_of_service, kubectl, phase, pods, remediations,
@@ -17,7 +18,7 @@ def ready(node):
 
 
 def alerts_of(node):
-    """Names of those that fire, of the newest Remediation."""
+    """Returns the names of the firing alerts of the newest Remediation."""
     found = remediations(node)
     return [one["alertname"] for one in found[-1]["spec"].get("alerts", []) if "endedAt" not in one] if found else []
 
@@ -41,7 +42,7 @@ class SilentCase(ClusterTest):
         cluster.set_values()
 
     def setUp(self):
-        """The remediator goes on: one of its replicas is on the node that nothing happens to."""
+        """The remediator keeps working: one of its replicas is on the node that stays healthy."""
         super().setUp()
         self.cut_nodes = []
         homes = [pod["spec"]["nodeName"] for pod in pods("app.kubernetes.io/name=gpuward-remediator", REMEDIATORS)]
@@ -64,7 +65,8 @@ class SilentCase(ClusterTest):
         super().tearDown()
 
     def cut(self, node):
-        """From everything, as a machine that hangs is: it neither speaks to the API server nor is it scraped."""
+        """Cuts the node off from everything, like a machine that hangs: it does not reach the API server, and is not
+        scraped."""
         self.cut_nodes.append(node)
         cluster.node(node).machine.inside("ip", "link", "set", "eth0", "down")
 
@@ -108,7 +110,7 @@ class SilentNodes(SilentCase):
         self.says_power(node, "on")
         self.cut(node)
         self.wait(lambda: "GpuNodeSilent" in alerts_of(node) and is_out_of_service(node), f"{node} to be cordoned", 300)
-        # The power is on, and so is the machine, as far as anybody can tell.
+        # The power is on, and so is the machine, according to all sources.
         self.wait(lambda: "silent.proof" in str(remediations(node)[-1].get("status", {}).get("rule")), "the proofs to be asked for", 120)
         story = explain(node)
         say(story)
@@ -118,7 +120,7 @@ class SilentNodes(SilentCase):
         self.wait(lambda: phase(node) == "Rebooting" or boot(node) != before, "the reboot", 300)
         self.says_power(node, None)
         self.wait(lambda: boot(node) != before and ready(node) == "True", f"{node} to be back in another boot", 180)
-        # The verification lasts ten minutes.
+        # The verification takes ten minutes.
         self.wait(lambda: "healthy since" in str(remediations(node)[-1]["status"].get("message")), "the verification", 180)
         kubectl("annotate", "remediation", remediations(node)[-1]["metadata"]["name"], "gpuward.dev/cancel=true")
         self.wait(lambda: is_in_service(node), f"{node} to be in service")
@@ -140,16 +142,16 @@ class SilentNodes(SilentCase):
 
 
 class SilentNodesThatAreOff(SilentCase):
-    """Their machines are only ended, after an approval, so that nothing but the taint moves their pods."""
+    """Their machines may only be ended, after an approval, so that only the taint moves their pods."""
     SILENT = {**SILENT, "reboot": False, "terminate": True, "out_of_service": True}
 
     def keeper(self):
-        """The pod of the StatefulSet and its node; None while it does not run."""
+        """Returns the pod of the StatefulSet and its node; None while it does not run."""
         running = [pod for pod in pods("app=keeper") if pod["status"]["phase"] == "Running"]
         return (running[0]["metadata"]["uid"], running[0]["spec"]["nodeName"]) if running else None
 
     def fall_silent_with(self, power):
-        """A pod of a StatefulSet runs on the node; its UID."""
+        """Starts a pod of a StatefulSet on the node; returns its UID."""
         node = self.broken[0]
         stateful = workload("keeper", **on(node))
         stateful["kind"] = "StatefulSet"

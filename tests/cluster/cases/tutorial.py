@@ -1,5 +1,5 @@
-"""docs/tutorial.md, typed from its top to its end: each line with what it prints. A line without an expectation here, or the
-other way round, is a failure."""
+"""docs/tutorial.md, typed from top to end: each line with its output. A line without an expectation here, or an
+expectation without a line, is a failure."""
 import itertools
 import re
 
@@ -7,7 +7,7 @@ from cases import commands
 from cases.base import cluster, kubectl, say
 
 NODE = "gpu-2"
-ELSEWHERE = None  # what is up here already, or wants docker and kind
+ELSEWHERE = None  # already done here, or needs docker and kind
 MODE = (("helm upgrade gpuward manifests/chart/gpuward", "STATUS: deployed"),
         ("kubectl -n gpuward rollout restart", "restarted"),
         ("kubectl -n gpuward rollout status", "successfully rolled out"))
@@ -35,7 +35,7 @@ LINES = (
     ("kubectl get pods -l app=web", "Running"),
     ("./dev cluster down", ELSEWHERE),
 )
-# What ends the part for a cluster of your own.
+# The commands that end the part for your own cluster.
 UNINSTALL = (
     ("kubectl delete deployment web", "deleted"),
     ("kubectl delete remediations --all", "deleted"),
@@ -68,7 +68,7 @@ class TheTutorial(commands.Typist):
         say(command.line)
 
     def tearDown(self):
-        """gpuward is gone, and comes back."""
+        """Uninstalls gpuward, and installs it again."""
         if kubectl.get("namespace", "gpuward") is None:
             cluster.install()
         super().tearDown()
