@@ -33,6 +33,9 @@ LINES = (
     ("gpuwardctl explain", "before: .* verify done: healthy since"),
     ("kubectl get nodes", f"{NODE} +Ready +<none>"),
     ("kubectl get pods -l app=web", "Running"),
+    ("./dev cluster break gpu-1 95", ""),
+    ("gpuwardctl list gpu-1 --all --watch", "Released"),
+    ("gpuwardctl explain gpu-1", "before: .* gpu-reset done"),
     ("./dev cluster down", ELSEWHERE),
 )
 # The commands that end the part for your own cluster.
@@ -48,6 +51,7 @@ UNINSTALL = (
 class TheTutorial(commands.Typist):
     def test_each_line_does_what_it_says(self):
         self.take(NODE)
+        self.take("gpu-1")
         blocks = [block for block in commands.pages.blocks_of("docs/tutorial.md") if block.kind == "sh"]
         for part, lines in zip(commands.pages.OF_TUTORIAL, (LINES, UNINSTALL)):
             typed = [command for block in blocks if part in block.headings for command in commands.pages.commands_in(block)]
