@@ -2,8 +2,8 @@
 // so that a lost driver and a lost card can be distinguished. Used by checks and by the AMD source.
 //
 // list_pci_devices() reads only the kernel's memory: any thread, never blocks. probe_pci_device()
-// accesses the device: the kernel makes the caller wait while a device is being reset, so call it
-// on the thread of a check, never on one that /metrics waits for.
+// and manages_nvswitches() access the device: the kernel makes the caller wait while a device is
+// being reset, so call them on the thread of a check, never on one that /metrics waits for.
 #pragma once
 
 #include <cstddef>
@@ -55,6 +55,12 @@ struct PciProbe {
 // many servers, and Kubernetes does not schedule them.
 [[nodiscard]] bool has_amd_accelerator(const HostPaths& host);
 [[nodiscard]] bool is_nvswitch(const PciDevice& device);
+// Whether it is a ConnectX device that manages NVSwitches which are not on this machine's bus
+// (NVLink 5: HGX B100, B200, B300). Its vital product data contains SW_MNG; the scripts of NVIDIA's
+// fabric manager look for the same word (github.com/NVIDIA/gpu-operator issue 2781). False for a
+// device that is passed to a virtual machine; nullopt if the data cannot be read.
+[[nodiscard]] std::optional<bool> manages_nvswitches(const HostPaths& host,
+                                                     const PciDevice& device);
 [[nodiscard]] bool is_efa(const PciDevice& device);
 [[nodiscard]] bool is_efa(std::uint32_t vendor, std::uint32_t device);
 // Counts those on the bus now. Errors as for list_pci_devices().

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/runtime/attribute.h"
+#include "core/runtime/files.h"
 #include "exporter/host/pci.h"
 
 namespace gpuward::exporter {
@@ -23,6 +24,9 @@ ErrorKind kind_of(int error) {
   if (error == ENOENT || error == ENODEV) return ErrorKind::kNotFound;
   return error == EACCES || error == EPERM ? ErrorKind::kForbidden : ErrorKind::kUnavailable;
 }
+
+constexpr std::uint32_t kMellanox = 0x15b3;      // pci.ids
+constexpr std::size_t kMostProductData = 32768;  // kernel, PCI_VPD_MAX_SIZE
 
 Result<ConfigStart> read_config_start(const fs::path& path) {
   const auto failed = [&path](int error) {
@@ -83,6 +87,14 @@ Result<PciProbe> probe_pci_device(const HostPaths& host, const PciAddress& addre
     return PciProbe{true, {}};
   }
   return PciProbe{false, read_link(folder)};
+}
+
+std::optional<bool> manages_nvswitches(const HostPaths& host, const PciDevice& device) {
+  if (device.vendor != kMellanox || device.driver.contains("vfio")) return false;
+  const auto data =
+      read_file(host.sys / "bus/pci/devices" / device.address.full() / "vpd", kMostProductData);
+  if (data) return data->contains("SW_MNG");
+  return data.error().kind == ErrorKind::kNotFound ? std::optional(false) : std::nullopt;
 }
 
 }  // namespace gpuward::exporter

@@ -114,6 +114,26 @@ HostTree& HostTree::with_nvswitches(unsigned count) {
   return *this;
 }
 
+// Vital product data: an identifier string, then read-only fields (PCI Local Bus Specification,
+// appendix I). The texts are invented, except for SW_MNG.
+HostTree& HostTree::with_connectx(unsigned count, const std::string& model) {
+  const std::string fields = std::string("V3") + static_cast<char>(model.size()) + model;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::string address = print("0000:%02x:00.0", 0xd1 + i);
+    with_pci(address, connectx7());
+    std::string data("\x82\x0a\0ConnectX-7\x90", 14);
+    data += static_cast<char>(fields.size());
+    write(pci_file(address, "vpd"), data + '\0' + fields + '\x78');
+  }
+  return *this;
+}
+
+HostTree& HostTree::with_nvswitch_managers(unsigned count) {
+  return with_connectx(count, "SW_MNG");
+}
+
+HostTree& HostTree::with_connectx(unsigned count) { return with_connectx(count, "MCX75310AAS"); }
+
 // Kernel, PCI_POSSIBLE_ERROR: a read without an answer gives ones.
 HostTree& HostTree::falls_off_the_bus(const std::string& address) {
   write(pci_file(address, "config"), std::string(64, '\xFF'));

@@ -26,6 +26,7 @@ struct PciSpec {
 [[nodiscard]] inline PciSpec h100_nvswitch() {
   return {0x10de, 0x22a3, 0x068000, "nvidia-nvswitch"};
 }
+[[nodiscard]] inline PciSpec connectx7() { return {0x15b3, 0x1021, 0x020700, "mlx5_core"}; }
 [[nodiscard]] inline PciSpec mi300x() { return {0x1002, 0x74a1, 0x120000, "amdgpu"}; }
 [[nodiscard]] inline PciSpec efa() { return {0x1d0f, 0xefa2, 0x020000, "efa"}; }
 
@@ -44,6 +45,10 @@ class HostTree {
   HostTree& with_nvidia_gpus(unsigned count);  // at 53, 64, 75, ... with module and device nodes
   HostTree& with_amd_gpus(unsigned count);     // at c1, c2, ... with the module
   HostTree& with_nvswitches(unsigned count);   // at 05, 06, ...
+  // ConnectX devices at d1, d2, ..., with "SW_MNG" in their vital product data if they manage
+  // NVSwitches that are not on the bus.
+  HostTree& with_nvswitch_managers(unsigned count);
+  HostTree& with_connectx(unsigned count);
   [[nodiscard]] static std::string nvidia_address(unsigned index);  // of with_nvidia_gpus()
   [[nodiscard]] static std::string amd_address(unsigned index);
   // Its file in sysfs: pci_file("0000:53:00.0", "current_link_width").
@@ -74,6 +79,7 @@ class HostTree {
   HostTree& with_cgroup(std::int64_t pid, const std::string& cgroup);
 
  private:
+  HostTree& with_connectx(unsigned count, const std::string& model);
   HostTree& with_rdma(const std::string& address, const std::string& device, unsigned number);
 
   TempDir folder_;

@@ -18,7 +18,7 @@ namespace gpuward::exporter {
 
 struct NvlinkSources {
   bool profile = false;  // the instance type has NVLink between all GPUs
-  bool bus = false;      // an NVSwitch is on the PCI bus
+  bool bus = false;      // an NVSwitch, or a device that manages one, is on the PCI bus
   bool memory = false;   // a GPU of this machine has had an active link, or was in a fabric
   bool driver = false;   // the driver says of a GPU that it supports a fabric
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "exporter/host/boot.h"
-#include "exporter/host/pci.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -53,7 +52,8 @@ NodeFacts NodeFactsReader::read(const HostPaths& host, const Snapshot& snapshot,
   NodeFacts facts;
   if (const auto devices = list_pci_devices(host)) {
     facts.pci_gpus = read_gpus(host, *devices, snapshot.telemetry);
-    facts.has_nvswitch = std::ranges::any_of(*devices, is_nvswitch);
+    facts.has_nvswitch = std::ranges::any_of(
+        *devices, [&](const PciDevice& device) { return is_nvswitch_or_manager(host, device); });
   }
   const Boot boot = read_boot(host);
   if (!boot.uptime) return facts;
@@ -66,6 +66,16 @@ NodeFacts NodeFactsReader::read(const HostPaths& host, const Snapshot& snapshot,
     facts.since_driver_load = std::min(age, facts.since_driver_load.value_or(age));
   }
   return facts;
+}
+
+bool NodeFactsReader::is_nvswitch_or_manager(const HostPaths& host, const PciDevice& device) {
+  if (is_nvswitch(device)) return true;
+  const std::pair key(device.address, device.driver);
+  const auto known = nvswitch_managers_.find(key);
+  if (known != nvswitch_managers_.end()) return known->second;
+  const auto answer = manages_nvswitches(host, device);
+  if (answer) nvswitch_managers_.emplace(key, *answer);
+  return answer.value_or(false);
 }
 
 }  // namespace gpuward::exporter

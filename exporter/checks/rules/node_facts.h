@@ -3,13 +3,16 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/model/gpu.h"
 #include "exporter/host/host_paths.h"
 #include "exporter/host/modules.h"
+#include "exporter/host/pci.h"
 #include "exporter/store/store.h"
 
 namespace gpuward::exporter {
@@ -31,7 +34,7 @@ struct PciGpu {
 struct NodeFacts {
   // nullopt: the PCI bus could not be read.
   std::optional<std::vector<PciGpu>> pci_gpus;
-  bool has_nvswitch = false;  // on the PCI bus
+  bool has_nvswitch = false;  // on the PCI bus, or managed by a device that is
   std::optional<std::chrono::seconds> since_boot, since_driver_load;
 
   // Returns nullptr if the bus could not be read or has no such GPU.
@@ -46,11 +49,16 @@ struct NodeFacts {
 
 class NodeFactsReader {
  public:
-  // One thread. Probes a device itself only if the driver has lost it. That may wait for a device
-  // that is being reset, so never call it on a thread that /metrics waits for.
+  // One thread. Probes a GPU only if the driver has lost it, and reads each ConnectX device once.
+  // Both may wait for a device that is being reset, so never call it on a thread that /metrics
+  // waits for.
   [[nodiscard]] NodeFacts read(const HostPaths& host, const Snapshot& snapshot, WallTime now);
 
  private:
+  [[nodiscard]] bool is_nvswitch_or_manager(const HostPaths& host, const PciDevice& device);
+
+  // By device and its driver.
+  std::map<std::pair<PciAddress, std::string>, bool> nvswitch_managers_;
   DriverAges ages_;
 };
 

@@ -92,6 +92,27 @@ TEST(TopologyOfAMachine, NeedsAFabricManagerWhereAnNvswitchIs) {
   EXPECT_EQ(severity_of(bench.run(), "fabric_manager_down"), Severity::kMonitor);
 }
 
+// HGX B200: github.com/NVIDIA/gpu-operator issue 2781.
+TEST(TopologyOfAMachine, NeedsAFabricManagerWhereADeviceManagesNvswitches) {
+  CheckBench bench(topology_entry());
+  bench.host.with_nvswitch_managers(4).with_process(2, "kthreadd");
+  EXPECT_EQ(severity_of(bench.run(), "fabric_manager_down_completed"), Severity::kMonitor);
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench.node.gpu(gpu).fabric.state = kFabricInProgress;
+  EXPECT_EQ(severity_of(bench.run(), "fabric_manager_down"), Severity::kReset);
+  bench.host.with_process(900, "nv-fabricmanager");
+  EXPECT_EQ(codes_of(bench.run()), "");
+}
+
+// GB200 NVL72 has its NVSwitches in trays of their own; the fabric of a guest belongs to a virtual
+// machine that manages the switches for all guests.
+TEST(TopologyOfAMachine, NeedsNoFabricManagerOfItsOwnForAFabricThatOthersManage) {
+  CheckBench bench(topology_entry());
+  bench.host.with_connectx(4).with_process(2, "kthreadd");
+  EXPECT_EQ(codes_of(bench.run()), "");
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench.node.gpu(gpu).fabric.state = kFabricInProgress;
+  EXPECT_EQ(codes_of(bench.run()), "") << "check gpu reports it: fabric_not_ready";
+}
+
 // A bridge joins two of four cards.
 TEST(TopologyOfAMachine, WithBridgesNeedsNoNvlinkBetweenAllCards) {
   CheckBench bench(topology_entry());

@@ -83,6 +83,39 @@ TEST(PciDevices, OfAmdAreAcceleratorsUnlessTheyCanDriveAScreen) {
   EXPECT_FALSE(has_amd_accelerator(node.paths()));
 }
 
+// NVSwitches of NVLink 5 are not on the bus; a ConnectX device that manages them is.
+TEST(NvswitchManager, IsAConnectxWhoseProductDataSaysSo) {
+  HostTree node;
+  node.with_nvidia_gpus(1).with_nvswitch_managers(1);
+  const PciDevice manager{at("0000:d1:00.0"), 0x15b3, 0x1021, 0x020700, "mlx5_core", false};
+  EXPECT_EQ(manages_nvswitches(node.paths(), manager), true);
+  node.with_connectx(1);
+  EXPECT_EQ(manages_nvswitches(node.paths(), manager), false) << "a network card";
+  node.remove(HostTree::pci_file("0000:d1:00.0", "vpd"));
+  EXPECT_EQ(manages_nvswitches(node.paths(), manager), false) << "a card without such data";
+  node.write(HostTree::pci_file("0000:53:00.0", "vpd"), "SW_MNG");
+  const PciDevice gpu{at("0000:53:00.0"), 0x10de, 0x2901, 0x030200, "nvidia", false};
+  EXPECT_EQ(manages_nvswitches(node.paths(), gpu), false);
+}
+
+TEST(NvswitchManager, IsNotAskedIfItIsOfAVirtualMachine) {
+  HostTree node;
+  node.with_nvswitch_managers(1);
+  for (const char* driver : {"vfio-pci", "mlx5_vfio_pci"}) {
+    const PciDevice passed{at("0000:d1:00.0"), 0x15b3, 0x1021, 0x020700, driver, false};
+    EXPECT_EQ(manages_nvswitches(node.paths(), passed), false) << driver;
+  }
+}
+
+TEST(NvswitchManager, CannotBeToldIfItsProductDataCannotBeRead) {
+  HostTree node;
+  node.with_nvswitch_managers(1);
+  node.remove(HostTree::pci_file("0000:d1:00.0", "vpd"));
+  node.write(HostTree::pci_file("0000:d1:00.0", "vpd/in_the_way"), "");
+  const PciDevice manager{at("0000:d1:00.0"), 0x15b3, 0x1021, 0x020700, "mlx5_core", false};
+  EXPECT_EQ(manages_nvswitches(node.paths(), manager), std::nullopt);
+}
+
 // The count is then wrong for a reason that has nothing to do with the GPUs.
 TEST(PciDevices, AreNoneAtAllIfThereIsNoBusAndThatIsSaid) {
   HostTree node;

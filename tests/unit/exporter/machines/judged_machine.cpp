@@ -113,12 +113,13 @@ void JudgedMachine::build_host() {
   host.write("sys/class/dmi/id/product_uuid", "4c4c4544-0057-3410-8053-c4c04f465433\n");
   host.write("sys/class/dmi/id/product_name", model_.product + "\n");
   host.with_nvidia_gpus(model_.gpus).with_nvswitches(model_.nvswitches);
+  host.with_nvswitch_managers(model_.nvswitch_managers);
   host.with_process(800, "containerd").with_memory_lock(800, "unlimited");
   if (model_.efa_devices > 0) host.with_efa(model_.efa_devices);
   const auto fi_info = host.paths().dev / "tools/fi_info";
   host.write("dev/tools/fi_info", "#!/bin/sh\necho provider: efa\n");
   std::filesystem::permissions(fi_info, std::filesystem::perms::owner_all);
-  if (model_.has_nvlink_board()) host.with_process(900, "nv-fabricmanager");
+  if (model_.nvswitches + model_.nvswitch_managers > 0) host.with_process(900, "nv-fabricmanager");
 }
 
 std::string JudgedMachine::victim_address() const {

@@ -23,7 +23,8 @@ namespace gpuward::exporter {
 inline constexpr unsigned kTuring = 6, kAmpere = 7, kAda = 8, kHopper = 9, kBlackwell = 10;
 
 // A machine as NVML, the PCI bus and the cloud describe it. Blackwell's NVSwitches are not on the
-// PCI bus of the node; those of older boards are.
+// PCI bus of the node; those of older boards are. Devices that manage them are on the bus of HGX
+// boards (four of a DGX B200: github.com/siderolabs/extensions pull 895), not of GB200 and GB300.
 struct Model {
   std::string name;  // in the tables of docs/checks.md
   std::string gpu;   // NVML's name for it
@@ -31,6 +32,7 @@ struct Model {
   unsigned gpus = 0;
   unsigned links = 0;  // NVLinks of a GPU
   unsigned nvswitches = 0;
+  unsigned nvswitch_managers = 0;
   unsigned efa_devices = 0;
   std::string type = {};  // of the instance; empty: only the firmware's product name is known
   std::string product = "Standard PC";

@@ -39,6 +39,7 @@ const std::vector<Model>& models() {
        .architecture = kBlackwell,
        .gpus = 8,
        .links = 18,
+       .nvswitch_managers = 4,
        .efa_devices = 8,
        .type = "p6-b200.48xlarge",
        .has_fabric = true},
@@ -72,6 +73,7 @@ const std::vector<Model>& models() {
        .architecture = kBlackwell,
        .gpus = 8,
        .links = 18,
+       .nvswitch_managers = 4,
        .has_fabric = true},
       {.name = "GB200",
        .gpu = "NVIDIA GB200",
@@ -107,8 +109,10 @@ bool has_bridge(const Model& model) { return model.has_bridge; }
 bool has_links(const Model& model) { return model.links > 0; }
 bool has_fabric(const Model& model) { return model.has_fabric; }
 bool has_no_fabric(const Model& model) { return !model.has_fabric; }
-bool has_nvswitch(const Model& model) { return model.nvswitches > 0; }
-bool has_switched_fabric(const Model& model) { return has_nvswitch(model) && model.has_fabric; }
+bool needs_manager(const Model& model) { return model.nvswitches + model.nvswitch_managers > 0; }
+bool needs_manager_of_fabric(const Model& model) {
+  return needs_manager(model) && model.has_fabric;
+}
 bool has_efa(const Model& model) { return model.efa_devices > 0; }
 bool has_ecc(const Model& model) { return model.has_ecc; }
 bool has_rows(const Model& model) { return model.has_rows(); }
@@ -250,12 +254,12 @@ const std::vector<Fault> kFabric{
      [](JudgedMachine& machine) { machine.victim_says("fabric.health_mask", "0x6AA"); },
      {{any, "warn: `fabric_unhealthy` (monitor)", ""}}},
     {"the fabric manager does not run",
-     has_nvswitch,
+     needs_manager,
      [](JudgedMachine& machine) { machine.host.remove("proc/900"); },
      {{has_no_fabric, "fail: `fabric_manager_down` (reset)", ""},
       {has_fabric, "warn: `fabric_manager_down_completed` (monitor)", ""}}},
     {"the fabric manager does not run, and the GPU has not started to join the fabric",
-     has_switched_fabric,
+     needs_manager_of_fabric,
      [](JudgedMachine& machine) {
        machine.host.remove("proc/900");
        machine.each_gpu_says("fabric.state", "1");
@@ -387,14 +391,15 @@ std::string cell_of(unsigned number) { return number == 0 ? "-" : std::to_string
 
 std::string table_of_models() {
   std::string table =
-      "| machine | GPUs | NVLinks of a GPU | NVSwitches on the bus | fabric | EFA devices | type "
-      "|\n"
-      "|---|---|---|---|---|---|---|\n";
+      "| machine | GPUs | NVLinks of a GPU | NVSwitches on the bus | SW_MNG devices | fabric | EFA "
+      "devices | type |\n"
+      "|---|---|---|---|---|---|---|---|\n";
   for (const Model& model : models()) {
     const std::string profile = model.has_profile() ? "" : ", no profile";
     table += "| " + model.name + " | " + cell_of(model.gpus) + " | " + cell_of(model.links) +
              (model.has_bridge ? ", a bridge" : "") + " | " + cell_of(model.nvswitches) + " | " +
-             (model.has_fabric ? "yes" : "-") + " | " + cell_of(model.efa_devices) + " | " +
+             cell_of(model.nvswitch_managers) + " | " + (model.has_fabric ? "yes" : "-") + " | " +
+             cell_of(model.efa_devices) + " | " +
              (model.type.empty() ? "none" : "`" + model.type + "`") + profile + " |\n";
   }
   return table;
