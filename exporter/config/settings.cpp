@@ -151,7 +151,8 @@ void read_checks(const YamlMap& map, CheckSettings& checks) {
   map.read("efa_min_gbits", checks.efa_min_gbits, 0, 1'000'000,
            "minimum bandwidth of an EFA device in Gbit/s; a lower bandwidth causes a finding");
   map.read_word("dcgm_bare_fail", checks.dcgm_bare_fail, kSeverities,
-                "severity when a DCGM test fails without an error");
+                "severity when a DCGM test fails without an error; with `profile: seed` each "
+                "failed test is isolate");
   map.read("dcgm_l4_beside_telemetry", checks.is_dcgm_l4_beside_telemetry,
            "run level 4 even if dcgm-exporter is running; by default, level 4 is then skipped");
   read_programs(map, checks.programs);

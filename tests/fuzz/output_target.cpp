@@ -21,7 +21,7 @@ void hold_text(const std::string& text) {
 }
 
 void check_verdict(const DcgmDiagnostic& report, int exit_code) {
-  const DcgmFaults verdict = judge_dcgm_diagnostic(report, exit_code, Severity::kReset);
+  const DcgmFaults verdict = judge_dcgm_diagnostic(report, exit_code, {});
   for (const DcgmFault& fault : verdict.faults) {
     hold(fault.severity != Severity::kNone && !fault.why.empty(), "a fault has its reasons");
     hold_text(fault.line);

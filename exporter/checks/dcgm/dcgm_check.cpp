@@ -215,6 +215,31 @@ CheckOutcome outcome_of_failure(const Error& error, const CheckContext& context)
   }
 }
 
+// The replaced suite looks for a severity where DCGM writes none, and isolates for each Fail.
+DcgmSeverities severities_of(const CheckSettings& settings) {
+  DcgmSeverities severities{.bare_fail = settings.dcgm_bare_fail};
+  if (settings.is_seed_profile) severities.each_fail = Severity::kIsolate;
+  return severities;
+}
+
+// An engine that is not up is a problem of DCGM's software. The replaced suite takes it for a GPU
+// that needs a reset.
+CheckOutcome outcome_without_engine(const Error& error, const CheckSettings& settings) {
+  if (error.kind == ErrorKind::kCancelled) return CheckOutcome::error(error.message);
+  const std::string why = "nv-hostengine is not up: " + error.message;
+  if (!settings.is_seed_profile) return CheckOutcome::skipped(why);
+  CheckOutcome outcome = CheckOutcome::done(why);
+  Finding& down = outcome.findings.emplace_back();
+  down.code = "hostengine_down";
+  down.severity = Severity::kReset;
+  down.cleared_by = ClearedBy::kDiagnostics;
+  down.evidence = Evidence::kMeasured;
+  down.line = why;
+  down.why = "DCGM cannot test the GPUs; only the seed profile treats that as a hardware fault";
+  outcome.untold.emplace_back();  // nothing was tested: what is known of any GPU stays
+  return outcome;
+}
+
 CheckOutcome outcome_of(const ChildResult& result, const CheckContext& context) {
   const auto report = parse_dcgm_diagnostic(result.output);
   const std::string said = to_valid_utf8(trim(result.complaint), 200);
@@ -230,7 +255,7 @@ CheckOutcome outcome_of(const ChildResult& result, const CheckContext& context) 
       return CheckOutcome::skipped(std::move(*refusal));
   }
   const DcgmFaults verdict =
-      judge_dcgm_diagnostic(*report, result.exit_code, context.settings.dcgm_bare_fail);
+      judge_dcgm_diagnostic(*report, result.exit_code, severities_of(context.settings));
   return dcgm_outcome(*report, verdict, context.snapshot.gpus);
 }
 
@@ -249,11 +274,7 @@ CheckOutcome DcgmCheck::run(const CheckContext& context) {
   if (!programs.can_run()) return CheckOutcome::skipped(programs.why_not());
   if (auto why = obstacle(level_, context)) return CheckOutcome::skipped(std::move(*why));
   const auto engine = DcgmEngine::reach(context, command.timeout + kEngineSlack);
-  if (!engine) {
-    if (engine.error().kind == ErrorKind::kCancelled)
-      return CheckOutcome::error(engine.error().message);
-    return CheckOutcome::skipped("nv-hostengine is not up: " + engine.error().message);
-  }
+  if (!engine) return outcome_without_engine(engine.error(), context.settings);
   const auto result = run_child(command, context.clock);
   if (!result) return outcome_of_failure(result.error(), context);
   const bool is_medium = level_ == Level::kMedium;

@@ -45,7 +45,7 @@ bool is_unmet_condition(const DcgmWarning& warning, const DcgmResult& result) {
          warning.text.contains("may affect the results");
 }
 
-Judgement judge(const DcgmWarning& warning, const DcgmResult& result, Severity bare_fail) {
+Judgement judge_by_error(const DcgmWarning& warning, const DcgmResult& result, Severity bare_fail) {
   if (is_unmet_condition(warning, result)) {
     return {Severity::kMonitor, ClearedBy::kDiagnostics,
             "the GPU was not idle before the test; this is not a GPU fault"};
@@ -72,6 +72,14 @@ Judgement judge(const DcgmWarning& warning, const DcgmResult& result, Severity b
   return by_severity(*warning.severity);
 }
 
+Judgement judge(const DcgmWarning& warning, const DcgmResult& result,
+                const DcgmSeverities& severities) {
+  Judgement judgement = judge_by_error(warning, result, severities.bare_fail);
+  if (severities.each_fail && result.status == DcgmStatus::kFail)
+    judgement.severity = *severities.each_fail;
+  return judgement;
+}
+
 std::string code_of(const DcgmResult& result, int error_id) {
   std::string code = result.test;
   std::ranges::transform(code, code.begin(), [](unsigned char c) {
@@ -82,7 +90,8 @@ std::string code_of(const DcgmResult& result, int error_id) {
 
 class Judge {
  public:
-  Judge(DcgmFaults& verdict, Severity bare_fail) : verdict_(verdict), bare_fail_(bare_fail) {}
+  Judge(DcgmFaults& verdict, const DcgmSeverities& severities)
+      : verdict_(verdict), severities_(severities) {}
 
   void add(const DcgmResult& result) {
     count(result);
@@ -91,7 +100,8 @@ class Judge {
     for (const DcgmWarning& warning : result.warnings) add(result, warning);
     if (!result.warnings.empty() || result.status == DcgmStatus::kPass) return;
     const bool is_fail = result.status == DcgmStatus::kFail;
-    keep({result.gpu, code_of(result, 0), is_fail ? bare_fail_ : Severity::kMonitor,
+    const Severity failed = severities_.each_fail.value_or(severities_.bare_fail);
+    keep({result.gpu, code_of(result, 0), is_fail ? failed : Severity::kMonitor,
           ClearedBy::kDiagnostics, line_of(result, is_fail ? "Fail" : "Warn"),
           is_fail ? "the DCGM test failed without giving a reason"
                   : "the DCGM test gave a warning without a reason"});
@@ -105,7 +115,7 @@ class Judge {
     if (warning.error_id == kAborted) verdict_.undecided = "the diagnostic was aborted";
     const bool is_fail = result.status == DcgmStatus::kFail;
     has_isolate_ = has_isolate_ || (is_fail && warning.severity == kDcgmIsolate);
-    const Judgement judged = judge(warning, result, bare_fail_);
+    const Judgement judged = judge(warning, result, severities_);
     keep({warning.gpu, code_of(result, warning.error_id), judged.severity, judged.cleared_by,
           line_of(result, warning.text), std::string(judged.why)});
   }
@@ -140,7 +150,7 @@ class Judge {
   }
 
   DcgmFaults& verdict_;
-  Severity bare_fail_;
+  const DcgmSeverities& severities_;
   bool has_isolate_ = false;
 };
 
@@ -160,9 +170,10 @@ std::string doubt(const DcgmDiagnostic& report, const DcgmFaults& verdict, const
 
 }  // namespace
 
-DcgmFaults judge_dcgm_diagnostic(const DcgmDiagnostic& report, int exit_code, Severity bare_fail) {
+DcgmFaults judge_dcgm_diagnostic(const DcgmDiagnostic& report, int exit_code,
+                                 const DcgmSeverities& severities) {
   DcgmFaults verdict;
-  Judge judge(verdict, bare_fail);
+  Judge judge(verdict, severities);
   for (const DcgmResult& result : report.results) judge.add(result);
   verdict.undecided = doubt(report, verdict, judge, exit_code);
   return verdict;

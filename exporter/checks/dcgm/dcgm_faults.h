@@ -22,6 +22,12 @@ struct DcgmFault {
   std::string why;
 };
 
+struct DcgmSeverities {
+  Severity bare_fail = Severity::kReset;  // of a Fail without an error
+  // Of each Fail, whatever its error says: with the seed profile.
+  std::optional<Severity> each_fail = std::nullopt;
+};
+
 struct DcgmFaults {
   std::vector<DcgmFault> faults;
   // Why it is unknown whether that is all; empty where it can. Never a pass.
@@ -31,9 +37,9 @@ struct DcgmFaults {
 };
 
 // `exit_code` is dcgmi's own, held against the report: 205 says that something must be isolated,
-// 226 that something has failed. `bare_fail` is the severity of a Fail without an error.
+// 226 that something has failed.
 [[nodiscard]] DcgmFaults judge_dcgm_diagnostic(const DcgmDiagnostic& report, int exit_code,
-                                               Severity bare_fail);
+                                               const DcgmSeverities& severities);
 
 // Why DCGM would not run, where its error says that it could not be asked now or here: it is
 // paused, another diagnostic runs, GPUs of several kinds. nullopt for anything else.

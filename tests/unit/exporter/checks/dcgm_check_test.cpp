@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "exporter/checks/check/decide.h"
+#include "exporter/checks/check/finding_list.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/checks/dcgm_samples.h"
 #include "tests/unit/exporter/checks/external_check_node.h"
@@ -113,6 +114,55 @@ TEST_F(DcgmCheckTest, SkipsWhenTheEngineEndsAtOnce) {
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kSkipped);
   EXPECT_THAT(outcome.details, HasSubstr("ended with 1: Err: no permission"));
+}
+
+// As the replaced suite, which fails the node.
+TEST_F(DcgmCheckTest, AnEngineThatIsNotUpIsAResetInTheSeedProfile) {
+  node.settings.is_seed_profile = true;
+  node.tools.add("dcgmi", "discovery", {.exit_code = 235});
+  node.tools.add("nv-hostengine", "", {.complaint = "Err: no permission", .exit_code = 1});
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kDone);
+  ASSERT_EQ(outcome.findings.size(), 1U);
+  EXPECT_EQ(outcome.findings[0].code, "hostengine_down");
+  EXPECT_EQ(outcome.findings[0].severity, Severity::kReset);
+  EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kDiagnostics);
+  EXPECT_THAT(outcome.findings[0].line, HasSubstr("Err: no permission"));
+  EXPECT_EQ(decide_status(outcome, "1-dcgm-diag-l2", {}).status, CheckStatus::kFail);
+  Finding earlier;
+  earlier.code = "memory/58";
+  earlier.pci_bus_id = "0000:11:00";
+  earlier.severity = Severity::kIsolate;
+  earlier.cleared_by = ClearedBy::kDiagnostics;
+  EXPECT_EQ(decide_status(outcome, "1-dcgm-diag-l2", {}, {earlier}).severity, Severity::kIsolate)
+      << "nothing was tested, so that an earlier failure stays";
+}
+
+TEST_F(DcgmCheckTest, AStopIsNoEngineThatIsNotUp) {
+  node.settings.is_seed_profile = true;
+  node.tools.add("dcgmi", "discovery", {.exit_code = 235});
+  node.tools.add("nv-hostengine", "", {.hangs = true});
+  node.stop.request_stop();
+  EXPECT_EQ(run().kind, Kind::kError);
+}
+
+// Its parser reads no severity of DCGM's, and takes each Fail for the worst.
+TEST_F(DcgmCheckTest, WithTheSeedProfileEachFailIsIsolateAndNoWarnIs) {
+  node.settings.is_seed_profile = true;
+  const std::string monitor = samples::warning(1, 1, "said"),
+                    reset = samples::warning(1, 6, "said");
+  const std::string reboot = samples::warning(126, 2, "said"), user = samples::warning(25, 6, "");
+  const auto severity = [&](const std::string& status, const std::string& warning) {
+    has_dcgm({.output = v4("memory", v4_result(0, "Pass") + "," + v4_result(1, status, warning)),
+              .exit_code = 226});
+    return worst_of(run().findings);
+  };
+  for (const std::string& warning : {std::string(), monitor, reset, reboot, user})
+    EXPECT_EQ(severity("Fail", warning), Severity::kIsolate) << warning;
+  EXPECT_EQ(severity("Warn", reset), Severity::kMonitor);
+  node.settings.is_seed_profile = false;
+  EXPECT_EQ(severity("Fail", monitor), Severity::kMonitor);
+  EXPECT_EQ(severity("Fail", ""), Severity::kReset);
 }
 
 TEST_F(DcgmCheckTest, SkipsOnMig) {

@@ -16,7 +16,7 @@ using samples::v4_result;
 using testing::HasSubstr;
 
 DcgmFaults judge(const std::string& output, int exit_code = 226) {
-  return judge_dcgm_diagnostic(parsed(output), exit_code, Severity::kReset);
+  return judge_dcgm_diagnostic(parsed(output), exit_code, {});
 }
 
 Severity worst(const DcgmFaults& verdict) {
@@ -93,7 +93,7 @@ TEST(DcgmFaults, NoTestSeenIsNoPass) {
 TEST(DcgmFaults, JudgesAFailWithoutAnErrorByTheSettings) {
   const DcgmDiagnostic report = parsed(v4("memory", v4_result(2, "Fail")));
   for (const Severity bare : {Severity::kReset, Severity::kIsolate}) {
-    const auto verdict = judge_dcgm_diagnostic(report, 226, bare);
+    const auto verdict = judge_dcgm_diagnostic(report, 226, {.bare_fail = bare});
     ASSERT_EQ(verdict.faults.size(), 1U);
     EXPECT_EQ(verdict.faults[0].severity, bare);
     EXPECT_EQ(verdict.faults[0].code, "memory");
@@ -106,7 +106,7 @@ TEST(DcgmFaults, AFailThatExplainsItselfWeighsNoLessThanABareOne) {
   const std::string said = v3(
       "GPU Memory", R"({"gpu_ids":"1","status":"FAIL","warnings":["uncorrectable ECC errors"]})");
   for (const Severity bare : {Severity::kReset, Severity::kIsolate}) {
-    const auto verdict = judge_dcgm_diagnostic(parsed(said), 226, bare);
+    const auto verdict = judge_dcgm_diagnostic(parsed(said), 226, {.bare_fail = bare});
     ASSERT_EQ(verdict.faults.size(), 1U);
     EXPECT_EQ(verdict.faults[0].severity, bare);
     EXPECT_THAT(verdict.faults[0].line, HasSubstr("uncorrectable"));
@@ -208,7 +208,7 @@ TEST(DcgmOutcome, NamesGpusByPciAddress) {
   const DcgmDiagnostic report =
       parsed(v4("memory", v4_result(1, "Fail", samples::warning(58, 2, "x"))));
   const auto outcome =
-      dcgm_outcome(report, judge_dcgm_diagnostic(report, 205, Severity::kReset), {gpu(0), gpu(1)});
+      dcgm_outcome(report, judge_dcgm_diagnostic(report, 205, {}), {gpu(0), gpu(1)});
   ASSERT_EQ(outcome.findings.size(), 1U);
   EXPECT_EQ(outcome.findings[0].pci_bus_id, "0000:11:00");
   EXPECT_EQ(outcome.findings[0].code, "memory/58");
@@ -227,7 +227,7 @@ TEST(DcgmOutcome, TrustsTheSerialNumberMoreThanTheIndex) {
 TEST(DcgmOutcome, IsNoPassWhileAGpuIsUntested) {
   const DcgmDiagnostic report =
       parsed(v4("memory", v4_result(0, "Pass") + "," + v4_result(1, "Skip")));
-  const auto verdict = judge_dcgm_diagnostic(report, 0, Severity::kReset);
+  const auto verdict = judge_dcgm_diagnostic(report, 0, {});
   const auto outcome = dcgm_outcome(report, verdict, {gpu(0), gpu(1)});
   EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kError);
   EXPECT_THAT(outcome.details, HasSubstr("no test has run on 0000:11:00"));
@@ -237,16 +237,14 @@ TEST(DcgmOutcome, IsNoPassWhileAGpuIsUntested) {
 
 TEST(DcgmOutcome, SkipsIfDcgmHasNoTestForTheGpus) {
   const DcgmDiagnostic report = parsed(v4("memory", v4_result(0, "Skip")));
-  const auto outcome =
-      dcgm_outcome(report, judge_dcgm_diagnostic(report, 0, Severity::kReset), {gpu(0)});
+  const auto outcome = dcgm_outcome(report, judge_dcgm_diagnostic(report, 0, {}), {gpu(0)});
   EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kSkipped);
 }
 
 TEST(DcgmOutcome, PassesWhenEachGpuWasTested) {
   const DcgmDiagnostic report =
       parsed(v4("memory", v4_result(0, "Pass") + "," + v4_result(1, "Pass")));
-  const auto outcome =
-      dcgm_outcome(report, judge_dcgm_diagnostic(report, 0, Severity::kReset), {gpu(0), gpu(1)});
+  const auto outcome = dcgm_outcome(report, judge_dcgm_diagnostic(report, 0, {}), {gpu(0), gpu(1)});
   EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kDone);
   EXPECT_TRUE(outcome.findings.empty());
   EXPECT_THAT(outcome.details, HasSubstr("2 passed"));
