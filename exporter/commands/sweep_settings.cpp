@@ -19,7 +19,7 @@ constexpr std::int64_t kLongestSeconds = 86'400;
 Status read_text(const SeedLookup& lookup, const char* key, std::string& out) {
   const auto text = lookup(key);
   if (!text) return std::unexpected(text.error());
-  if (*text) out = trim(**text);
+  if (*text && !trim(**text).empty()) out = trim(**text);
   return {};
 }
 

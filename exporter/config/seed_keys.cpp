@@ -193,7 +193,7 @@ Status apply_seed_keys(const SeedLookup& lookup, const std::string& where, Setti
     std::string complaint;
     if (!text) {
       complaint = text.error().message;
-    } else if (*text) {
+    } else if (*text && !trim(**text).empty()) {
       complaint = key.apply(trim(**text), changed);
     }
     if (complaint.empty()) continue;

@@ -62,6 +62,22 @@ TEST(SweepSettings, TakeARuntimeClassAConfigMapAndAListOfPullSecrets) {
   EXPECT_EQ(options->job.pull_secrets, (std::vector<std::string>{"registry", "mirror"}));
 }
 
+TEST(SweepSettings, ThatAreEmptyAreNotSet) {
+  SweepOptions flags;
+  flags.job.image = "registry/image:1";
+  std::map<std::string, std::string> empty;
+  for (const char* key : {"SWEEP_IMAGE", "SWEEP_NAMESPACE", "MAX_NODES_PER_SWEEP", "JOB_TIMEOUT",
+                          "ENABLE_TAINT", "ENABLE_LABEL"}) {
+    empty.emplace(key, "\n");
+  }
+  const auto options = read_sweep_options(keys(empty), flags);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->job.image, "registry/image:1");
+  EXPECT_EQ(options->job.ns, SweepOptions().job.ns);
+  EXPECT_EQ(options->max_nodes, 10U);
+  EXPECT_TRUE(options->writes_taint);
+}
+
 TEST(SweepSettings, NameTheKeyThatIsWrong) {
   for (const auto& [key, value] : std::map<std::string, std::string>{
            {"MAX_NODES_PER_SWEEP", "0"}, {"JOB_TIMEOUT", "15m"}, {"ENABLE_TAINT", "yes"}}) {

@@ -100,6 +100,24 @@ TEST(SeedKeys, KeepTheDefaultsOfTheReplacedSuiteIfNobodySetsThem) {
   EXPECT_EQ(settings.checks.nccl_nodes, 1U);
 }
 
+// `${CHECKS_LIGHTWEIGHT:-0 2 3}` of the replaced suite.
+TEST(SeedKeys, ThatAreEmptyAreNotSet) {
+  for (const char* empty : {"", "\n", " "}) {
+    Settings settings;
+    settings.node.writes_taint = false;
+    std::map<std::string, std::string, std::less<>> values;
+    for (const std::string_view key : seed_keys()) values.emplace(key, empty);
+
+    const Status status = apply_seed_keys(lookup_in(values), "folder", settings);
+
+    ASSERT_TRUE(status.has_value()) << status.error().message;
+    EXPECT_EQ(settings.checks.enabled, (std::vector<int>{0, 2, 3}));
+    EXPECT_EQ(settings.checks.check_interval, 300s);
+    EXPECT_FALSE(settings.checks.check_timeout.has_value());
+    EXPECT_FALSE(settings.node.writes_taint) << "what the file says stays";
+  }
+}
+
 // No image is pulled unless an operator requests it. The replaced suite names an image of its own.
 TEST(SeedKeys, NameNoImageOfNcclTests) { EXPECT_EQ(Settings().checks.nccl_container, ""); }
 
