@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
 #include "core/runtime/text.h"
@@ -14,7 +13,8 @@ namespace {
 constexpr unsigned kMostDevices = 1024;
 constexpr std::size_t kMostBytesOfAName = 64;
 
-// `instance-profiles.conf` of the replaced suite, at the commit named in health_suite.md.
+// `instance-profiles.conf` of the replaced suite, awslabs/awsome-distributed-ai,
+// 4.validation_and_observability/2.gpu-cluster-healthcheck, commit 95b939cd.
 constexpr std::string_view kBuiltIn = R"(
 p4d.24xlarge|8|4|true|efa
 p4de.24xlarge|8|4|true|efa
@@ -217,11 +217,6 @@ Result<InstanceProfile> parse_line(std::string_view line) {
                          std::string(provider)};
 }
 
-bool is_same(const InstanceProfile& a, const InstanceProfile& b) {
-  return a.gpus == b.gpus && a.efa_devices == b.efa_devices &&
-         a.expects_nvlink == b.expects_nvlink && a.fabric_provider == b.fabric_provider;
-}
-
 }  // namespace
 
 InstanceProfiles InstanceProfiles::built_in() {
@@ -235,21 +230,16 @@ InstanceProfiles InstanceProfiles::built_in() {
 
 Result<InstanceProfiles> InstanceProfiles::parse(std::string_view text, const std::string& name) {
   InstanceProfiles profiles;
-  std::map<std::string, std::size_t> lines;  // the line of each type
   for (std::size_t number = 1; !text.empty(); ++number) {
     const auto end = text.find('\n');
-    const std::string_view line = trim(text.substr(0, end));
+    const std::string_view whole = text.substr(0, end);
+    const std::string_view line = trim(whole.substr(0, whole.find('#')));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (line.empty() || line.starts_with('#')) continue;
-    const std::string where = name + ":" + std::to_string(number);
+    if (line.empty()) continue;
     auto profile = parse_line(line);
-    if (!profile) return with_context(where, std::move(profile).error());
-    const auto [first, is_new] = lines.emplace(profile->type, number);
-    if (!is_new && !is_same(*profile, *profiles.find(profile->type))) {
-      return fail(ErrorKind::kInvalid, where + ": profile of " + profile->type +
-                                           " differs from line " + std::to_string(first->second));
-    }
-    profiles.add(std::move(*profile));
+    if (!profile)
+      return with_context(name + ":" + std::to_string(number), std::move(profile).error());
+    if (!profiles.find(profile->type)) profiles.add(*std::move(profile));
   }
   return profiles;
 }

@@ -26,7 +26,8 @@ class InstanceProfiles {
   // The built-in tables: of the replaced suite (CONTRACTS: p4d.24xlarge to g6.xlarge), of other
   // clouds' types with NVIDIA's GPUs, and of machines by the names in their firmware.
   [[nodiscard]] static InstanceProfiles built_in();
-  // kInvalid names `name` and the line. An empty text is an empty table.
+  // kInvalid names `name` and the line. An empty text is an empty table. As in the replaced suite,
+  // `#` begins a comment, and the first line of a type counts.
   [[nodiscard]] static Result<InstanceProfiles> parse(std::string_view text,
                                                       const std::string& name);
 

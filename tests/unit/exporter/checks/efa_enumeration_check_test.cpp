@@ -167,7 +167,7 @@ TEST_F(EfaEnumeration, WarnsWhenTheRuntimeLetsWorkloadsLockLittleMemory) {
   EXPECT_TRUE(result().findings.empty()) << "16 GiB";
 }
 
-// health_suite.md: without EFA fi_info exits with 61. With set -e the suite ended there.
+// The replaced suite: without EFA fi_info exits with 61. With set -e the suite ended there.
 TEST_F(EfaEnumeration, FiInfoThatFailsIsAFindingNotAnEnd) {
   install("tools/fi_info", "echo 'fi_getinfo: -61 (No data available)' >&2; exit 61");
   const CheckResult warned = result();

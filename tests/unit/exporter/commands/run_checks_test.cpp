@@ -107,7 +107,7 @@ TEST_F(CheckCommandTest, ExitsWith2OnWrongUsageAndRunsNothing) {
   EXPECT_EQ(sources_, 0);
 }
 
-// health_suite.md 2.3: the replaced suite read its text as a GPU, and the check failed.
+// The replaced suite read its text as a GPU, and the check failed.
 TEST_F(CheckCommandTest, ADryRunSaysWhatItWouldRunAndTouchesNothing) {
   EXPECT_EQ(run({.suite = "intensive", .is_dry_run = true}), 0);
   EXPECT_THAT(out_.str(), HasSubstr("4-dcgm-diag-l4, 9060 s at most"));

@@ -127,13 +127,18 @@ TEST(InstanceProfiles, SayWhereAFileIsWrong) {
   }
 }
 
-TEST(InstanceProfiles, MayNotContradictEachOther) {
-  EXPECT_TRUE(parse("a.b|8|0|true|efa\na.b|8|0|true|efa\n"));
+TEST(InstanceProfiles, TakeLayeredProvidersAsFiInfoPrintsThem) {
   EXPECT_TRUE(parse("a.b|8|0|true|tcp;ofi_rxm\n"));
   EXPECT_FALSE(parse("a.b|8|0|true|tcp;\n"));
-  const auto profiles = parse("a.b|8|0|true|efa\nml.a.b|4|0|true|efa\n");
-  ASSERT_FALSE(profiles);
-  EXPECT_THAT(profiles.error().message, AllOf(HasSubstr("profiles.conf:2"), HasSubstr("line 1")));
+}
+
+// As the replaced suite reads its file.
+TEST(InstanceProfiles, TakeTheFirstLineOfATypeAndACommentBehindIt) {
+  const auto profiles = parse("a.b|8|0|true|efa # of team X\na.b|4|0|true|efa\nml.a.b|2|0|true\n");
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  EXPECT_EQ(profiles->all().size(), 1U);
+  EXPECT_EQ(profiles->find("a.b")->gpus, 8U);
+  EXPECT_EQ(profiles->find("a.b")->fabric_provider, "efa");
 }
 
 // An instance that was launched with fewer cards than its type can have.
