@@ -35,7 +35,8 @@ bool is_dealt_with(const GpuReading& reading, std::uint64_t errors) {
   return asks_for_nothing && are_rows_done;
 }
 
-void judge_ecc(const GpuReading& reading, const std::string& bus_id, FindingList& found) {
+void judge_ecc(const GpuReading& reading, const CheckSettings& settings, const std::string& bus_id,
+               FindingList& found) {
   if (reading.ecc_enabled && !*reading.ecc_enabled) return;
   const EccCounters::Places& places = reading.ecc.uncorrected_volatile;
   if (!places.total && !places.sram && !places.dram) {
@@ -44,7 +45,7 @@ void judge_ecc(const GpuReading& reading, const std::string& bus_id, FindingList
   const std::uint64_t errors = since_reset(places);
   if (errors == 0) return;
   const std::string line = std::to_string(errors) + " uncorrected ECC errors since the last reset";
-  if (is_dealt_with(reading, errors)) {
+  if (!settings.is_seed_profile && is_dealt_with(reading, errors)) {
     found.add_as(Code::kEccUncorrected, Severity::kMonitor, bus_id, line,
                  "the driver has remapped the rows and requests no further action");
   } else {
@@ -217,7 +218,7 @@ void judge_memory(const GpuReading& reading, const GpuRuleInput& input, FindingL
     judge_cper(reading, input, bus_id, found);
     return;
   }
-  judge_ecc(reading, bus_id, found);
+  judge_ecc(reading, input.settings, bus_id, found);
   judge_corrected(since_reset(reading.ecc.corrected_volatile), "", bus_id, found);
   judge_ecc_mode(reading, bus_id, found);
   judge_retired(reading.retired, input.settings.max_retired_pages_sbe, bus_id, found);

@@ -111,6 +111,14 @@ bool is_fabric_unready(const VendorReading& report) {
   });
 }
 
+// The seed profile waits for nothing, as the replaced suite.
+void add_once_settled(Code code, const std::string& line, const GpuRuleInput& input,
+                      FindingList& found) {
+  if (input.settings.is_seed_profile || is_settled(input))
+    return add_as_profile_says(code, "", line, input, found);
+  found.add_too_soon(code, "", line);
+}
+
 // Not one NVLink where they are expected. Needs two indications: links that say so, or
 // peers.
 void judge_nvlink_presence(const VendorReading& report, const GpuRuleInput& input,
@@ -128,8 +136,7 @@ void judge_nvlink_presence(const VendorReading& report, const GpuRuleInput& inpu
     return found.add_as(Code::kNvlinkAbsent, Severity::kMonitor, "", line,
                         "the NVLink fabric is not ready");
   }
-  if (is_settled(input)) return add_as_profile_says(Code::kNvlinkAbsent, "", line, input, found);
-  found.add_too_soon(Code::kNvlinkAbsent, "", line);
+  add_once_settled(Code::kNvlinkAbsent, line, input, found);
 }
 
 // Each pair of GPUs of the peer-to-peer matrix, not only each GPU.
@@ -182,9 +189,7 @@ void judge_fabric_manager(const FabricManagerFacts& facts, const VendorReading& 
   }
   const std::string line = "nv-fabricmanager is not running";
   if (is_fabric_completed(report)) return found.add(Code::kFabricManagerDownCompleted, "", line);
-  if (is_settled(input))
-    return add_as_profile_says(Code::kFabricManagerDown, "", line, input, found);
-  found.add_too_soon(Code::kFabricManagerDown, "", line);
+  add_once_settled(Code::kFabricManagerDown, line, input, found);
 }
 
 // What check "gpu" finds of it every few seconds; here it is only spoken for.

@@ -38,6 +38,17 @@ TEST(GpuRules, CountEccOfPlacesIfTheTotalIsNotTold) {
   EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset);
 }
 
+TEST(GpuRules, ResetForUncorrectedEccThatIsDealtWithInTheSeedProfileAlone) {
+  Scenario node;
+  GpuReading& gpu = node.gpu(3);
+  gpu.ecc.uncorrected_volatile = {.total = 1, .sram = 0, .dram = 1};
+  gpu.rows.uncorrectable = 1;
+  gpu.recovery_action = 0;
+  EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kMonitor);
+  node.settings.is_seed_profile = true;
+  EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset);
+}
+
 TEST(GpuRules, SkipGpusWithoutEcc) {
   Scenario node;
   node.gpu(0).ecc_enabled = false;
@@ -92,7 +103,7 @@ struct Action {
 };
 class RecoveryAction : public ::testing::TestWithParam<Action> {};
 
-// NVML field 230; health_suite.md section 9.
+// NVML field 230 (nvml.h, NVML_FI_DEV_GET_GPU_RECOVERY_ACTION).
 TEST_P(RecoveryAction, IsWhatTheDriverAsksFor) {
   Scenario node;
   node.gpu(0).recovery_action = GetParam().value;

@@ -113,6 +113,18 @@ TEST(TopologyOfAMachine, NeedsNoFabricManagerOfItsOwnForAFabricThatOthersManage)
   EXPECT_EQ(codes_of(bench.run()), "") << "check gpu reports it: fabric_not_ready";
 }
 
+// The replaced suite does not wait.
+TEST_F(Topology, SoonAfterBootOnlyTheSeedProfileIsAboveMonitor) {
+  bench_.host.write("proc/uptime", "60.00 100.00\n").remove("proc/900");
+  turn_off_links(bench_.node);
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench_.node.gpu(gpu).fabric = {};
+  EXPECT_EQ(severity_of(run(), "nvlink_absent"), Severity::kMonitor);
+  EXPECT_EQ(severity_of(run(), "fabric_manager_down"), Severity::kMonitor);
+  bench_.node.settings.is_seed_profile = true;
+  EXPECT_EQ(severity_of(run(), "nvlink_absent"), Severity::kIsolate);
+  EXPECT_EQ(severity_of(run(), "fabric_manager_down"), Severity::kReset);
+}
+
 // A bridge joins two of four cards.
 TEST(TopologyOfAMachine, WithBridgesNeedsNoNvlinkBetweenAllCards) {
   CheckBench bench(topology_entry());
