@@ -13,8 +13,6 @@ constexpr Rule kRules[] = {
     {"decisions are pure", decisions_are_pure},
     {"threads have owners", threads_have_owners},
     {"plug-ins stand in their table", plug_ins_stand_in_their_table},
-    {"classes are small", classes_are_small},
-    {"endings name one type", endings_name_one_type},
     {"roots are small", roots_are_small},
     {"names say something", names_say_something},
     {"headers say what they are for", headers_say_what_they_are_for},

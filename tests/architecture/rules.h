@@ -38,10 +38,6 @@ struct Rule {
 [[nodiscard]] Violations threads_have_owners(const SourceTree& tree);
 [[nodiscard]] Violations plug_ins_stand_in_their_table(const SourceTree& tree);
 
-// Types (types.cpp).
-[[nodiscard]] Violations classes_are_small(const SourceTree& tree);
-[[nodiscard]] Violations endings_name_one_type(const SourceTree& tree);
-
 // Files and names (words.cpp).
 [[nodiscard]] Violations roots_are_small(const SourceTree& tree);
 [[nodiscard]] Violations names_say_something(const SourceTree& tree);

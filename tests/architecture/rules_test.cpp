@@ -238,50 +238,6 @@ TEST(TextsNameNoMachineOrRegistry, ButMayHaveSuchFoldersOfTheirOwn) {
               ElementsAre("README.md:1", "dev:2", "docs/a.md:1"));
 }
 
-std::string methods(int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i)
-    text += "  [[nodiscard]] std::map<int, int> m" + std::to_string(i) + "(int x) const { f(); }\n";
-  return text;
-}
-
-TEST(ClassesAreSmall, InTheirOwnMethods) {
-  const std::string others =
-      "  Large(int x);\n  ~Large();\n  bool operator==(const Large&) const = default;\n"
-      "  void seam() override;\n  std::function<void(int)> call;\n  int x = f(3);\n";
-  EXPECT_THAT(
-      broken(classes_are_small,
-             {{"core/a.h", "class Large final : public B {\n" + others + methods(15) + "};\n"},
-              {"core/b.h", "\nclass Large {\n" + others + methods(16) + "};\n"},
-              {"exporter/c.cpp", "struct Large {\n" + methods(16) + "};\n"},
-              {"tests/d.h", "class Large {\n" + methods(16) + "};\n"}}),
-      ElementsAre("core/b.h:2", "exporter/c.cpp:1"));
-}
-
-TEST(ClassesAreSmall, InTheLinesOfAllTheirMethods) {
-  const std::string lines(150, '\n');
-  const std::string method = "void Large::m() {" + lines + "}\n";
-  const std::string type = "class Large {\n  void m();\n};\n";
-  EXPECT_THAT(broken(classes_are_small,
-                     {{"core/a/l.h", type},
-                      {"core/a/l.cpp", method},
-                      {"core/a/m.cpp", method},
-                      {"core/b/l.h", type},
-                      {"core/b/l.cpp", method},
-                      {"core/c/l.cpp", "class Large {\n  void m() {" + lines + lines + "}\n};\n"}}),
-              ElementsAre("core/a/l.h:1", "core/c/l.cpp:1"));
-}
-
-TEST(EndingsNameOneType, InEachProgramWithCore) {
-  EXPECT_THAT(broken(endings_name_one_type,
-                     {{"core/a.h", "struct Verdict {};\n"},
-                      {"exporter/a.h", "\nenum class RunVerdict : int {};\n"},
-                      {"exporter/b.h", "struct RunOrder {};\nclass RunOrder;\n"},
-                      {"remediator/a.h", "struct HealthReport {};\nstruct Order_;\n"},
-                      {"remediator/b.h", "class TestReport final {};\n"}}),
-              ElementsAre("core/a.h:1", "exporter/a.h:2", "remediator/a.h:1", "remediator/b.h:1"));
-}
-
 Files contracts(const std::string& rows) {
   return {{"docs/contracts.md", "| row | tests |\n|---|---|\n" + rows},
           {"tests/unit/a_test.cpp", "TEST_F(Suite,\n       IsKept) {}\n// TEST(Suite, Was) {}\n"},
