@@ -114,7 +114,7 @@ class SilentNodes(SilentCase):
         self.wait(lambda: "silent.proof" in str(remediations(node)[-1].get("status", {}).get("rule")), "the proofs to be asked for", 120)
         story = explain(node)
         say(story)
-        self.assertIn("power is on", story)
+        self.assertIn("the power state is on", story)
         self.assertEqual(before, boot(node))
         self.says_power(node, "off")
         self.wait(lambda: phase(node) == "Rebooting" or boot(node) != before, "the reboot", 300)
