@@ -49,14 +49,13 @@ class NodeSystemd {
   // bash waits without starting another program. systemd-shutdown spares a process whose name
   // begins with "@" (systemd, ROOT_STORAGE_DAEMONS.md).
   [[nodiscard]] Answer start_waiter(const NodeRebootWish& wish) const {
-    std::vector<std::string> words = {"systemd-run",
-                                      "--quiet",
-                                      "--collect",
-                                      std::string("--unit=") + kUnit,
-                                      "--description=Restart of this machine, asked for by gpuward",
-                                      "--property=DefaultDependencies=no",
-                                      "--property=IgnoreOnIsolate=yes",
-                                      "--"};
+    std::vector<std::string> words = {
+        "systemd-run", "--quiet", "--collect", std::string("--unit=") + kUnit,
+        "--description=Restart of this machine, asked for by gpuward",
+        "--property=DefaultDependencies=no", "--property=IgnoreOnIsolate=yes",
+        // A kexec skips the firmware, which resets the GPUs; a soft
+        // reboot even skips the kernel.
+        "--setenv=SYSTEMCTL_SKIP_AUTO_KEXEC=1", "--setenv=SYSTEMCTL_SKIP_AUTO_SOFT_REBOOT=1", "--"};
     const std::string script(kNodeRebootWaiter);
     const std::vector<std::string> waiter =
         is_file(root() / "bin/bash")
@@ -66,8 +65,9 @@ class NodeSystemd {
             : std::vector<std::string>{"/bin/sh", "-c", script};
     words.insert(words.end(), waiter.begin(), waiter.end());
     for (const std::string& word :
-         {std::string("gpuward-node-reboot"), std::to_string(wish.force_after.count()),
-          std::to_string(wish.keys_after.count()), std::to_string(wish.key_gap.count())})
+         {std::string("gpuward-node-reboot"), std::to_string(wish.ask_after.count()),
+          std::to_string(wish.force_after.count()), std::to_string(wish.keys_after.count()),
+          std::to_string(wish.key_gap.count())})
       words.push_back(word);
     return call(std::move(words));
   }
@@ -79,7 +79,6 @@ class NodeSystemd {
     static_cast<void>(call({"systemctl", "kill", "--signal=KILL", "--", kUnit}));
   }
   [[nodiscard]] Answer version() const { return call({"systemctl", "show", "--property=Version"}); }
-  [[nodiscard]] Answer reboot() const { return call({"systemctl", "reboot"}); }
 
  private:
   [[nodiscard]] std::filesystem::path root() const { return host_.proc / "1/root"; }
@@ -94,9 +93,6 @@ class NodeSystemd {
     command.arguments = {root().string()};
     command.arguments.insert(command.arguments.end(), words.begin(), words.end());
     command.timeout = kEndsWithin;
-    // A kexec skips the firmware, which resets the GPUs; a soft reboot even skips the kernel.
-    command.environment = {{"SYSTEMCTL_SKIP_AUTO_KEXEC", "1"},
-                           {"SYSTEMCTL_SKIP_AUTO_SOFT_REBOOT", "1"}};
     const auto begun = clock_.steady();
     const auto ended = run_child(command, clock_);
     const std::string what = words[0] == "systemctl" ? words[0] + " " + words[1] : words[0];
@@ -117,20 +113,19 @@ class NodeSystemd {
   Clock& clock_;
 };
 
-// Returns whether the keys were sent: the kernel writes its file systems, makes them read-only and
-// restarts, each as far as it can. The requests are queued, and none is waited for.
-bool press_keys(const HostPaths& host, const NodeRebootWish& wish, Clock& clock,
-                std::ostream& out) {
+// Has the kernel write its file systems, make them read-only and restart, each as far as it can.
+// The requests are queued, and none is waited for. Returns the exit code.
+int press_keys(const HostPaths& host, const NodeRebootWish& wish, Clock& clock, std::ostream& out) {
   for (const char key : {'s', 'u', 'b'}) {
     std::ofstream trigger(host.proc / "sysrq-trigger", std::ios::app);
     if (!(trigger << key << std::flush)) {
       out << "writing " << (host.proc / "sysrq-trigger").string() << " failed\n";
-      return false;
+      return key == 's' ? kWrongUsage : kCouldNotTell;
     }
     out << "SysRq " << key << "\n" << std::flush;
     clock.sleep_until(clock.steady() + wish.key_gap, {});
   }
-  return true;
+  return kDone;
 }
 
 std::string first_process(const HostPaths& host) {
@@ -158,12 +153,14 @@ void add_node_reboot_command(CLI::App& app, Commands& commands) {
       ->add_option("--boot-id", wish->boot_id,
                    "Do nothing in another boot than this (/proc/sys/kernel/random/boot_id)")
       ->required();
-  constexpr DurationLimits kWaits{seconds(1), std::chrono::minutes(20)};
+  // Together less than kRestartsWithin of the remediator, which then gives the node back.
+  constexpr DurationLimits kWaits{seconds(1), std::chrono::minutes(5)},
+      kGaps{seconds(1), seconds(60)};
   add_duration_option(*command, "--force-after", wish->force_after, kWaits,
                       "Time of an orderly shutdown before systemctl reboot --force");
   add_duration_option(*command, "--keys-after", wish->keys_after, kWaits,
                       "Time from there until the SysRq keys s, u and b");
-  add_duration_option(*command, "--key-gap", wish->key_gap, kWaits, "Time between two keys");
+  add_duration_option(*command, "--key-gap", wish->key_gap, kGaps, "Time between two keys");
   add_examples(app, kNodeRebootExamples);
   commands.emplace_back(command, [wish](const Flags& flags) {
     return until_signal([&](const std::stop_token& stop) {
@@ -193,7 +190,7 @@ int run_node_reboot(const HostPaths& host, const NodeRebootWish& wish, Clock& cl
     if (is_silent) {
       out << "systemd does not answer: " << started.words << "; " << version.words << "\n";
       if (!is_of_the_order(host, wish, out)) return kFailed;
-      return press_keys(host, wish, clock, out) ? kDone : kWrongUsage;
+      return press_keys(host, wish, clock, out);
     }
     // A busy systemd may have started the unit in spite of the error.
     if (const Answer look = systemd.has_waiter(); !look.is_good) {
@@ -209,10 +206,7 @@ int run_node_reboot(const HostPaths& host, const NodeRebootWish& wish, Clock& cl
     systemd.end_waiter();
     return kFailed;
   }
-  const Answer asked = systemd.reboot();
-  out << (asked.is_good ? "systemd restarts this machine"
-                        : asked.words + "; " + kUnit + " restarts this machine")
-      << "\n";
+  out << kUnit << " restarts this machine " << wish.ask_after.count() << " s after its start\n";
   return kDone;
 }
 

@@ -1,7 +1,9 @@
-# Runs as a unit of the node's systemd that a shutdown does not stop, and restarts the machine by
-# harder means if systemd does not: FORCE seconds after its start by `systemctl reboot --force`, KEYS
-# seconds later by the SysRq keys s, u and b, GAP seconds apart. The restart of the machine ends it.
-# Arguments: FORCE KEYS GAP. systemd would put its own variables in where a brace follows a dollar.
+# Runs as a unit of the node's systemd that a shutdown does not stop, and restarts the machine: ASK
+# seconds after its start by `systemctl reboot`, and by harder means if systemd does not: FORCE
+# seconds later by `systemctl reboot --force`, KEYS seconds later by the SysRq keys s, u and b, GAP
+# seconds apart. The restart of the machine ends it.
+# Arguments: ASK FORCE KEYS GAP. systemd would put its own variables in where a brace follows a
+# dollar.
 # PIPE: journald, which reads the errors, ends before this does.
 trap '' HUP INT PIPE TERM
 
@@ -15,14 +17,18 @@ if [ -n "$BASH_VERSION" ]; then
   mkfifo $fifo && exec 3<> $fifo && pause() { read -r -t "$1" -u 3 _; }
 fi
 
+# systemctl often gets no answer. systemd-shutdown waits 90 s, twice, for a process that ignores
+# SIGTERM or is not reaped: it ends by SIGTERM, and its parent is process 1.
+ask() { (trap - HUP INT PIPE TERM; systemctl "$@" &); }
+
 pause "$1"
-say "the machine has not restarted: systemctl reboot --force"
-# It often gets no answer. systemd-shutdown waits 90 s, twice, for a process that ignores SIGTERM or
-# is not reaped: it ends by SIGTERM, and its parent is process 1.
-(trap - HUP INT PIPE TERM; systemctl reboot --force &)
+ask reboot
 pause "$2"
+say "the machine has not restarted: systemctl reboot --force"
+ask reboot --force
+pause "$3"
 for key in s u b; do
   say "the machine has not restarted: SysRq $key"
   echo $key > /proc/sysrq-trigger
-  pause "$3"
+  pause "$4"
 done

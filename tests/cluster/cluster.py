@@ -123,8 +123,9 @@ exec {folder}/busybox wget -q {options} "http://{ADDRESS}:{BMC_PORT}/{action}/$n
         (folder / "proc/sys/kernel/random").mkdir(parents=True)
         (folder / "proc/sys/kernel/random/boot_id").touch()
         shutil.copy("/bin/busybox", root / "bin/busybox")
-        for name, text in (("systemd-run", "exit 0"), ("systemctl", f"""[ "$*" = reboot ] || exit 0
-exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}/reset/$NODE\"""")):
+        # The unit requests the reboot 15 s after its start.
+        ask = f'exec /bin/busybox wget -q -O /dev/null --post-data=15 "http://{ADDRESS}:{BMC_PORT}/reset/$NODE"'
+        for name, text in (("systemd-run", ask), ("systemctl", "exit 0")):
             (root / "bin" / name).write_text(f"#!/bin/busybox sh\n{text}\n")
             (root / "bin" / name).chmod(0o755)
         job = json.loads((REPOSITORY / "manifests/remediator-job-reboot.json").read_text())

@@ -2,7 +2,7 @@
 - the instance metadata services of EC2 (IMDSv2), Compute Engine and Azure at 169.254.169.254, each with its own paths
 and headers. The client's address gives the instance: 10.90.0.1N is node N itself, 10.244.N.x one of its pods. A
 machine's announcements are in its file announced-by-CLOUD, in the form of that cloud;
-- a management controller of all machines: POST /reset/NODE restarts it, GET /power/NODE returns `on`, or the text that
+- a management controller of all machines: POST /reset/NODE restarts it, after so many seconds as its body says, GET /power/NODE returns `on`, or the text that
 a test has written into the machine's file power-says.
 Run as: datacenter.py CLUSTER_FOLDER METADATA_ADDRESS ADDRESS PORT INSTANCE_TYPE"""
 import http.server
@@ -106,18 +106,27 @@ class ManagementController(Answer):
         return self.answer(200, says.read_text() if says.exists() else "on\n")
 
     def do_POST(self):
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        delay = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         action, _, node = self.path.strip("/").partition("/")
         power = self.folder / pathlib.Path(node).name / "power"
         if action != "reset" or not power.exists():
             return self.answer(404, f"no machine {node}\n")
+        if delay:
+            threading.Timer(float(delay), self.press, (power,)).start()
+        elif not self.press(power):
+            return self.answer(409, f"{node} has no power\n")
+        return self.answer(200, "reset\n")
+
+    @staticmethod
+    def press(power):
+        """Presses the button; returns whether the machine has power."""
         try:
             descriptor = os.open(power, os.O_WRONLY | os.O_NONBLOCK)
         except OSError:
-            return self.answer(409, f"{node} has no power\n")
+            return False
         os.write(descriptor, b"reset\n")
         os.close(descriptor)
-        return self.answer(200, "reset\n")
+        return True
 
 
 def main():

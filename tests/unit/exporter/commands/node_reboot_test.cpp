@@ -10,6 +10,7 @@
 #include "exporter/config/exit_code.h"
 #include "tests/support/environment.h"
 #include "tests/support/host_tree.h"
+#include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 
 namespace gpuward::exporter {
@@ -55,7 +56,6 @@ class NodeReboot : public testing::Test {
 systemd-run*) touch waiter;;
 "systemctl is-active --quiet -- gpuward-node-reboot.service") [ -e waiter ] || exit 3;;
 "systemctl show --property=Version") echo Version=252;;
-"systemctl reboot") [ -e waiter ] || exit 125;;
 *) exit 125;;
 esac)");
   }
@@ -82,17 +82,19 @@ esac)");
   std::ostringstream out_;
 };
 
-TEST_F(NodeReboot, AsksSystemdOnceItsUnitWatches) {
+// The kubelet has time to report how the container ended.
+TEST_F(NodeReboot, LeavesTheRequestToItsUnit) {
   EXPECT_EQ(run(), kDone);
-  EXPECT_EQ(out_.str(), "systemd restarts this machine\n");
+  EXPECT_EQ(out_.str(), "gpuward-node-reboot.service restarts this machine 15 s after its start\n");
   const std::string all = calls();
   EXPECT_THAT(all, AllOf(HasSubstr("systemd-run --quiet --collect "
                                    "--unit=gpuward-node-reboot.service"),
                          HasSubstr("--property=DefaultDependencies=no"),
                          HasSubstr("exec -a @gpuward-node-reboot /bin/bash"),
-                         HasSubstr("gpuward-node-reboot 300 120 10\n")));
+                         HasSubstr("--setenv=SYSTEMCTL_SKIP_AUTO_KEXEC=1"),
+                         HasSubstr("gpuward-node-reboot 15 300 120 10\n"),
+                         Not(HasSubstr("\nsystemctl reboot"))));
   EXPECT_LT(all.find("systemd-run"), all.find("is-active"));
-  EXPECT_LT(all.find("is-active"), all.find("systemctl reboot\n"));
   EXPECT_EQ(keys(), "");
 }
 
@@ -153,27 +155,15 @@ TEST_F(NodeReboot, DoesNothingWithoutAProgramToAsk) {
 }
 
 // The first Job's answer was lost, or it was killed.
-TEST_F(NodeReboot, AsksAgainIfTheUnitWatchesAlready) {
+TEST_F(NodeReboot, TakesAUnitThatRunsAlready) {
   folder_.write("waiter", "");
   set_systemd(R"(case "$*" in
 systemd-run*) echo 'Unit gpuward-node-reboot.service was already loaded' >&2; exit 1;;
-"systemctl is-active"*|"systemctl reboot") ;;
+"systemctl is-active"*) ;;
 *) exit 125;;
 esac)");
   EXPECT_EQ(run(), kDone);
-  EXPECT_THAT(calls(), HasSubstr("systemctl reboot\n"));
-}
-
-TEST_F(NodeReboot, LeavesItToTheUnitIfTheRequestFails) {
-  set_systemd(R"(case "$*" in
-systemd-run*|"systemctl is-active"*) ;;
-"systemctl reboot") echo 'Operation inhibited' >&2; exit 1;;
-*) exit 125;;
-esac)");
-  EXPECT_EQ(run(), kDone);
-  EXPECT_THAT(out_.str(), AllOf(HasSubstr("Operation inhibited"),
-                                HasSubstr("gpuward-node-reboot.service restarts this machine")));
-  EXPECT_EQ(keys(), "");
+  EXPECT_THAT(calls(), Not(HasSubstr("systemctl kill")));
 }
 
 // With thousands of mounts, or in a daemon-reload, the unit does run.
@@ -181,11 +171,11 @@ TEST_F(NodeReboot, GoesOnIfTheUnitOfABusySystemdRuns) {
   set_systemd(R"(case "$*" in
 systemd-run*) echo 'Connection timed out' >&2; exit 1;;
 "systemctl is-active"*) [ -e looked ] || { touch looked; exit 1; };;
-"systemctl show"*|"systemctl reboot") ;;
+"systemctl show"*) ;;
 *) exit 125;;
 esac)");
   EXPECT_EQ(run(), kDone);
-  EXPECT_THAT(calls(), HasSubstr("systemctl reboot\n"));
+  EXPECT_THAT(calls(), Not(HasSubstr("systemctl kill")));
 }
 
 TEST_F(NodeReboot, PressesTheKeysIfSystemdDoesNotAnswer) {
@@ -203,6 +193,32 @@ TEST_F(NodeReboot, SaysIfItCannotPressTheKeys) {
   node_.remove("proc/sysrq-trigger").write("proc/sysrq-trigger/x", "");
   EXPECT_EQ(run(), kWrongUsage);
   EXPECT_THAT(out_.str(), HasSubstr("sysrq-trigger failed"));
+}
+
+// The script itself, with times of a second.
+TEST_F(NodeReboot, HasAScriptThatAsksSystemdFirst) {
+  fs::create_directory(folder_ / "bin");
+  fs::permissions(folder_.write("bin/systemctl", "#!/bin/sh\necho \"$*\" >> ${0%/*}/../calls\n"),
+                  fs::perms::owner_all);
+  EXPECT_EQ(run(), kDone);
+  const std::string all = calls();
+  const auto begin = all.find("# Runs as a unit"), end = all.find(" gpuward-node-reboot 15 300");
+  ASSERT_NE(end, std::string::npos);
+  std::string script = all.substr(begin, end - begin);
+  // Not this machine's.
+  const std::string trigger = "/proc/sysrq-trigger", log = "/dev/kmsg";
+  for (auto at = script.find(trigger); at != std::string::npos; at = script.find(trigger))
+    script.replace(at, trigger.size(), (folder_ / "keys").string() + " ");
+  for (auto at = script.find(log); at != std::string::npos; at = script.find(log))
+    script.replace(at, log.size(), (folder_ / "log").string());
+  fs::remove(folder_ / "calls");
+  const auto ended = support::Process::run(
+      {.argv = {"/bin/sh", "-c", script, "gpuward-node-reboot", "0", "1", "1", "0"},
+       .env = {{"PATH", (folder_ / "bin").string() + ":/usr/bin:/bin"}}});
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->exit_code, 0) << ended->error_output;
+  EXPECT_EQ(calls(), "reboot\nreboot --force\n");
+  EXPECT_EQ(read_file(folder_ / "keys").value_or(""), "b\n") << "the last of s, u and b";
 }
 
 // systemd would replace such a variable by its own.
