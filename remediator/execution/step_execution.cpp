@@ -217,7 +217,8 @@ namespace {
 std::optional<RemediationStatus> with_restart_to_come(const ReconcilerParts& parts,
                                                       const Case& now) {
   const StepRecord* const record = now.remediation.status.find(Step::kReboot);
-  const bool is_open = record != nullptr && is_by_job(*record) && is_under_way(*record) &&
+  const bool is_open = record != nullptr && is_by_job(*record) &&
+                       record->result != StepResult::kDone && call_of(*record) != Call::kNone &&
                        !record->facts.contains(kRestartsBeforeFact);
   if (!is_open || !now.node) return std::nullopt;
   const auto has_pod = has_pod_of(Step::kReboot, parts.api, now.node->meta.name,
@@ -280,7 +281,11 @@ Status StepExecution::give_back_jobs(const Case& now) {
 
 Status StepExecution::abandon(const Case& now, bool (*which)(const StepRecord&)) {
   for (const StepRecord& record : now.remediation.status.steps) {
-    const bool may_go_on = is_under_way(record) || record.facts.contains(kJobLeftFact);
+    // The step's Job of an earlier intent, such as a drill's, has the name of the next one.
+    const bool begins_again = now.decision.verdict == Verdict::kBegin && now.decision.step &&
+                              now.decision.step->step == record.step && is_by_job(record);
+    const bool may_go_on =
+        is_under_way(record) || record.facts.contains(kJobLeftFact) || begins_again;
     if (!may_go_on || !which(record)) continue;
     StepAction* const action = parts_.step_actions(record.step);
     if (action == nullptr) continue;

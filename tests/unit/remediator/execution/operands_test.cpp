@@ -144,6 +144,39 @@ class OperandsTest : public ClusterTest {
   GpuResetAction reset_{api_, policy_};
 };
 
+// The Job of a drill has the name that the Job of the real step gets.
+TEST_F(OperandsTest, AreResetForARealFaultAfterTheResetOfADrill) {
+  kube_.patch(kNodeOfOperands, {{"metadata", {{"labels", {{"gpuward.dev/drill", "allowed"}}}}}});
+  reports_.answer = report_of(Severity::kNone);
+  reports_.answer->drill_severity = Severity::kReset;
+  AlertSignal drill = signal(Severity::kReset);
+  drill.alertname = "GpuDrill";
+  drill.fingerprint = "d1";
+  drill.drill = true;
+  ASSERT_TRUE(take({drill}));
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  remove_pod("plugin");
+  remove_pod("dcgm");
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  ASSERT_THAT(jobs(), SizeIs(1));
+  const Json first = jobs()[0]["metadata"];
+  end_job(0, "");
+  ASSERT_EQ(result(), StepResult::kDone);
+
+  reports_.answer = report_of(Severity::kReset);
+  AlertSignal real = signal(Severity::kReset);
+  real.starts_at = clock_.wall();
+  ASSERT_TRUE(take({real}));
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(result(), StepResult::kRunning) << remediation().status.message;
+  ASSERT_THAT(jobs(), SizeIs(1));
+  EXPECT_EQ(jobs()[0]["metadata"]["name"], first["name"]);
+  EXPECT_NE(jobs()[0]["metadata"]["uid"], first["uid"]);
+}
+
 TEST_F(OperandsTest, ArePausedUntilTheJobHasEnded) {
   open();
   expect_paused();
