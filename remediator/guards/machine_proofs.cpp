@@ -4,6 +4,8 @@
 #include <array>
 #include <set>
 
+#include "core/runtime/clock.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -52,7 +54,8 @@ std::string to_text(const MachineProofs& proofs, WallTime now) {
   std::string text;
   for (const MachineProof& proof : proofs) {
     text += (text.empty() ? "" : "; ") + std::string(to_string(proof.kind)) + ": " + proof.words;
-    if (proof.sign != ProofSign::kUnknown) text += " (" + seconds_text(proof.at, now) + " ago)";
+    if (proof.sign != ProofSign::kUnknown && !is_fresh(proof, now))
+      text += " (at " + to_rfc3339(proof.at) + ", too long ago)";
   }
   return text;
 }

@@ -48,7 +48,7 @@ inline constexpr std::chrono::seconds kProofLasts{120};
 [[nodiscard]] std::optional<std::string> proof_of_off(const MachineProofs& proofs, WallTime now);
 // "8 s", not below 0.
 [[nodiscard]] std::string seconds_text(WallTime at, WallTime now);
-// Returns the proofs as text for people, each with its age.
+// Returns the proofs as text for people. The text stays the same while they do: it is recorded.
 [[nodiscard]] std::string to_text(const MachineProofs& proofs, WallTime now);
 
 // The state of a node's scrapes in Prometheus, and the last severity that its exporter reported.
