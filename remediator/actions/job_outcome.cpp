@@ -66,6 +66,7 @@ JobOutcome outcome_of(const kube::Job& job, const std::vector<kube::Pod>& pods) 
     seen = &pod;
     if (!pod.ended.empty()) note_end(pod.ended.front(), outcome);
     outcome.has_run |= pod.phase == "Running" || !pod.ended.empty();
+    outcome.may_have_run |= outcome.has_run || (pod.phase != "Failed" && pod.phase != "Succeeded");
   }
   if (job.is_complete && !outcome.exit_code) outcome.exit_code = 0;
   if (outcome.exit_code) {

@@ -13,6 +13,7 @@ namespace gpuward::remediator {
 struct JobOutcome {
   bool is_over = false;
   bool has_run = false;          // its container has at least started
+  bool may_have_run = false;     // or a kubelet has the pod, and has not reported its end
   std::optional<int> exit_code;  // of its container; absent if that did not end by itself
   std::string reason;            // of that end: "Error", "OOMKilled", "StartError", ...
   std::string words;             // the container's last, valid UTF-8

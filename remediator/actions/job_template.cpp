@@ -121,8 +121,13 @@ std::string number_text(double value) {
   return text.str();
 }
 
+// The machine needs the end of the step's time to restart.
+constexpr std::chrono::minutes kForTheRestart{10};
+
 seconds time_of(const StepRequest& request, const JobPart& part) {
-  return std::chrono::ceil<seconds>(part.timeout.count() > 0 ? part.timeout : request.step.timeout);
+  if (part.timeout.count() > 0) return std::chrono::ceil<seconds>(part.timeout);
+  const auto all = std::chrono::ceil<seconds>(request.step.timeout);
+  return request.step.step == Step::kReboot ? std::max(all - kForTheRestart, all / 2) : all;
 }
 
 std::vector<Placeholder> placeholders_of(const StepRequest& request, const JobsPolicy& jobs,

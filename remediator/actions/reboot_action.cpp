@@ -2,6 +2,7 @@
 
 #include "core/kube/objects.h"
 #include "core/runtime/clock.h"
+#include "remediator/actions/operand_pause.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/model/silent_alerts.h"
 
@@ -12,6 +13,10 @@ namespace {
 // booted since or the pod was to stop; it does not know the command, or cannot restart this
 // machine.
 constexpr int kRequested = 0, kDidNothing = 1, kWrongUsage = 2;
+
+// The pod of a reset that was given up has 4 min for its end. One that hangs longer than this may
+// be the reason for the restart.
+constexpr std::chrono::minutes kResetEndsWithin{5};
 
 // Whether the intent is for a Job: a later policy may restart the machine by other means.
 bool is_by_job(const StepRequest& request) { return request.facts.contains(kJobNamespaceFact); }
@@ -35,8 +40,10 @@ JobConclusion RebootJob::judge(const StepRequest& request, const JobOutcome& out
   const bool is_impossible = could_not_start(outcome) || outcome.exit_code == kWrongUsage;
   JobConclusion verdict{.message = outcome.message, .needs_operator = true, .call = Call::kNone};
   if (is_impossible) return verdict;
-  // A pod ends for other reasons too: only exit code 0 says that the command requested the restart.
-  const bool did_nothing = outcome.exit_code == kDidNothing || !outcome.has_run;
+  // A pod ends for other reasons too: only exit code 0 says that the restart is to come. The
+  // kubelet of a machine that restarts may not have had the time to report that the container
+  // started.
+  const bool did_nothing = outcome.exit_code == kDidNothing || !outcome.may_have_run;
   verdict.call = outcome.exit_code == kRequested ? Call::kAccepted
                  : did_nothing                   ? Call::kNone
                                                  : Call::kUnknown;
@@ -51,10 +58,10 @@ JobConclusion RebootJob::judge(const StepRequest& request, const JobOutcome& out
 
 Result<StepProgress> RebootJob::watch(const StepRequest& request) {
   auto progress = StepJob::watch(request);
-  if (!progress || !progress->facts.contains(kHasRunFact)) return progress;
+  if (!progress) return progress;
   if (value_at(progress->facts, kCallFact) == to_string(Call::kNone)) {
     progress->facts.erase(kRestartsBeforeFact);
-  } else {
+  } else if (progress->facts.contains(kHasRunFact) || progress->result == StepResult::kFailed) {
     progress->facts.try_emplace(kRestartsBeforeFact, to_rfc3339_ms(request.now + kRestartsWithin));
   }
   return progress;
@@ -75,8 +82,18 @@ Facts RebootAction::facts_before(const kube::Node& node) const {
 Result<std::optional<std::string>> RebootAction::obstacle(const StepRequest& request) {
   // For a silent node begin() fails instead, because an operator has to know.
   const bool is_silent = rests_on_proofs(Step::kReboot, request.remediation);
-  if (is_ready(request.node) || is_silent || !takes_job(request.node)) return std::nullopt;
-  return "the node is not Ready: its kubelet would not start the Job that restarts the machine";
+  if (is_silent) return std::nullopt;
+  if (!is_ready(request.node) && takes_job(request.node))
+    return "the node is not Ready: its kubelet would not start the Job that restarts the machine";
+  const StepRecord* const reset = request.remediation.status.find(Step::kGpuReset);
+  const bool may_reset = reset != nullptr && reset->finished_at &&
+                         request.now < *reset->finished_at + kResetEndsWithin;
+  if (!may_reset) return std::nullopt;
+  const auto resets = has_pod_of(Step::kGpuReset, api_, request.node.meta.name,
+                                 value_at(reset->facts, kJobNamespaceFact), PodLife::kLive);
+  if (!resets) return std::unexpected(resets.error());
+  if (!*resets) return std::nullopt;
+  return "the pod of the step gpu-reset still runs on the node";
 }
 
 Result<StepProgress> RebootAction::begin(const StepRequest& request) {
@@ -91,7 +108,12 @@ Result<StepProgress> RebootAction::begin(const StepRequest& request) {
                                          "start the Job that restarts the machine"),
                      Call::kNone);
   }
-  if (is_by_job(request)) return job_.begin(request);
+  if (is_by_job(request)) {
+    auto begun = job_.begin(request);
+    if (begun && begun->result == StepResult::kFailed)
+      return with_call(*std::move(begun), Call::kNone);  // no Job was created
+    return begun;
+  }
   const auto asked =
       provider_.reboot(machine_of(request.node, request.remediation.name), permit_of_call(request));
   if (asked) {

@@ -10,8 +10,8 @@
 // all guards again and intends the step once more. It intends a refused one again a few times in
 // the same way. Neither counts against the machine (model/step_call.h).
 //
-// A Job restarts the machine in the boot of its intent only, until the step's time is over. A good
-// restart leaves it failed, or without its pod: its end proves no restart.
+// A Job restarts the machine in the boot of its intent only. It may start in the first part of the
+// step's time, so that the rest is enough for the restart. Its end proves no restart.
 #pragma once
 
 #include <optional>
@@ -40,7 +40,7 @@ class RebootAction final : public StepAction {
  public:
   // All must outlive the action.
   RebootAction(CloudProvider& provider, kube::Api& api, const CurrentPolicy& policy)
-      : provider_(provider), job_(api, policy) {}
+      : provider_(provider), api_(api), job_(api, policy) {}
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
   [[nodiscard]] Result<std::optional<std::string>> obstacle(const StepRequest& request) override;
   [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
@@ -52,6 +52,7 @@ class RebootAction final : public StepAction {
   [[nodiscard]] bool takes_job(const kube::Node& node) const;
 
   CloudProvider& provider_;
+  kube::Api& api_;
   RebootJob job_;
 };
 

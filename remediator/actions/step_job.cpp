@@ -99,6 +99,7 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   if (!pods) return with_context("reading the pod of " + on_job(request), pods.error());
   JobOutcome outcome = outcome_of(*job, *pods);
   outcome.has_run |= request.facts.contains(kHasRunFact);
+  outcome.may_have_run |= outcome.has_run;
   StepProgress progress = running(on_job(request) + ": " + outcome.message, request);
   if (outcome.has_run) progress.facts[kHasRunFact] = "true";
   if (!outcome.is_over && !is_job_overdue(request)) return progress;
@@ -113,7 +114,9 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
     }
   }
   if (!outcome.has_run && !outcome.exit_code)
-    outcome.message += "; the Job's container never started";
+    outcome.message += outcome.may_have_run
+                           ? "; the kubelet has not reported that the Job's container started"
+                           : "; the Job's container never started";
   if (outcome.exit_code) progress.facts[kExitCodeFact] = std::to_string(*outcome.exit_code);
   outcome.boot_id = *boot;
   const JobConclusion verdict = judge(request, outcome);

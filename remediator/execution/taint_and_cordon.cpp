@@ -63,7 +63,9 @@ std::optional<WallTime> restarts_until(const Case& now, WallTime at) {
   if (record == nullptr) return std::nullopt;
   const bool is_same_boot = value_at(record->facts, kBootBeforeFact) == now.node->boot_id;
   const auto until = parse_rfc3339(value_at(record->facts, kRestartsBeforeFact));
-  return is_same_boot && until && at < *until ? until : std::nullopt;
+  // A replica whose clock was ahead may have written it.
+  const bool is_to_come = until && at < *until && *until - at <= 2 * kRestartsWithin;
+  return is_same_boot && is_to_come ? until : std::nullopt;
 }
 
 }  // namespace

@@ -384,6 +384,11 @@ class RestartByJob : public CallsTest {
                        fakes::ended_job_status(code == 0 ? "Complete" : "Failed",
                                                code == 0 ? "" : "BackoffLimitExceeded"));
   }
+  // The garbage collector does after the end of the Job.
+  void remove_pod() {
+    const Json made = job();
+    kube_.remove(std::string(kPods) + "/" + string_at(made["metadata"], "name"));
+  }
   void cancel() {
     kube_.patch(remediation_collection() + "/" + remediation().name,
                 {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
@@ -460,6 +465,97 @@ TEST_F(RestartByJob, IsForAnOperatorIfThePodNeverStarts) {
   EXPECT_EQ(value_at(record().facts, kCallFact), "none");
   EXPECT_FALSE(kube_.has(job_path())) << "its pod would restart the machine later";
   EXPECT_EQ(made(), 1U);
+}
+
+// The restart ends the kubelet before it has reported that the container started.
+TEST_F(RestartByJob, MayHaveRunIfTheKubeletReportsNoEndOfItsPod) {
+  Policy policy = *policy_.get();
+  policy.steps.erase(Severity::kIsolate);
+  policy_.set(policy);
+  look();
+  put_pod({{"status", {{"phase", "Pending"}}}});
+  pass(minutes(25));
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_THAT(remediation().status.message,
+              HasSubstr("the kubelet has not reported that the Job's container started"));
+  EXPECT_EQ(value_at(record().facts, kCallFact), "unknown");
+  remove_pod();
+  cancel();
+  pass(minutes(3));
+  EXPECT_TRUE(node().unschedulable) << "the machine may restart";
+  pass(minutes(15));
+  EXPECT_FALSE(node().unschedulable);
+}
+
+TEST_F(RestartByJob, HasNoCallIfTheKubeletHasEndedThePodBeforeItRan) {
+  look();
+  put_pod({{"status", {{"phase", "Failed"}, {"reason", "DeadlineExceeded"}}}});
+  kube_.patch_status(job_path(), fakes::ended_job_status("Failed", "BackoffLimitExceeded"));
+  pass(minutes(25));
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_EQ(value_at(record().facts, kCallFact), "none");
+}
+
+TEST_F(RestartByJob, LeavesTimeForTheRestartAfterTheLastStartOfThePod) {
+  look();
+  const Json spec = job()["spec"];
+  EXPECT_EQ(spec["activeDeadlineSeconds"], 10 * 60);
+  EXPECT_EQ(spec["template"]["spec"]["activeDeadlineSeconds"], 10 * 60);
+}
+
+// The pod may have run before another client deleted the Job.
+TEST_F(RestartByJob, KeepsACancelledNodeCordonedAlsoIfTheJobIsGone) {
+  look();
+  put_pod(fakes::running_status());
+  remove_pod();
+  kube_.remove(job_path());
+  pass(minutes(1));
+  expect_held("no longer exists");
+  cancel();
+  pass(minutes(3));
+  EXPECT_TRUE(node().unschedulable);
+  pass(minutes(15));
+  EXPECT_FALSE(node().unschedulable);
+}
+
+// A replica whose clock was ahead has written the time.
+TEST_F(RestartByJob, WaitsForNoRestartThatCannotComeAnyMore) {
+  look();
+  put_pod(fakes::running_status());
+  exit_job(0);
+  pass(minutes(1));
+  Remediation one = remediation();
+  for (StepRecord& each : one.status.steps) {
+    if (each.step == Step::kReboot)
+      each.facts[kRestartsBeforeFact] = to_rfc3339_ms(clock_.wall() + std::chrono::hours(5));
+  }
+  ASSERT_TRUE(replica_->store.write_status(one));
+  cancel();
+  pass(minutes(2));
+  EXPECT_FALSE(node().unschedulable);
+}
+
+// A reset that was given up may still be at work.
+TEST_F(RestartByJob, WaitsForThePodOfAReset) {
+  StepRecord reset;
+  reset.step = Step::kGpuReset;
+  reset.result = StepResult::kFailed;
+  reset.severity = Severity::kReset;
+  reset.finished_at = clock_.wall();
+  reset.facts = {{kJobNamespaceFact, "gpu-healthcheck"}};
+  Json pod = fakes::pod("reset", "gpu-01", {{"gpuward.dev/step", "gpu-reset"}});
+  kube_.create(kPods, pod);
+  kube_.patch_status(std::string(kPods) + "/reset", fakes::running_status());
+  ASSERT_TRUE(reconcile());
+  Remediation one = remediation();
+  one.status.steps.push_back(reset);
+  ASSERT_TRUE(replica_->store.write_status(one));
+  look();
+  pass(minutes(2));
+  EXPECT_EQ(made(), 0U);
+  EXPECT_THAT(remediation().status.message, HasSubstr("the pod of the step gpu-reset still runs"));
+  pass(minutes(5));
+  EXPECT_EQ(made(), 1U) << "it hangs, and the restart may be what helps";
 }
 
 TEST_F(RestartByJob, GivesWayToAWorseSeverityIfTheMachineStays) {
