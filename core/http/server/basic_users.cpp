@@ -110,10 +110,12 @@ void BasicUsers::reload_if_changed() {
   std::string problem;
   {
     const std::lock_guard lock(mutex_);
-    if (!watch_.changed()) return;
+    reload_is_due_ = watch_.changed() || reload_is_due_;
+    if (!reload_is_due_) return;
     auto users = read(watch_.path());
     if (users) {
       users_ = std::move(*users);
+      reload_is_due_ = false;
       verified_.clear();
     } else {
       problem = users.error().message;

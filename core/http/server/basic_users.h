@@ -28,7 +28,7 @@ class BasicUsers {
 
   // Any thread. An unknown user costs as much as a wrong password. A password that is remembered
   // waits for no hash; others wait in the queue, or are refused while it is full. A file that has
-  // become wrong leaves the users as they were.
+  // become unreadable or wrong leaves the users as they were, and is read again at the next call.
   [[nodiscard]] PasswordOutcome verify(const std::string& user, const std::string& password,
                                        const std::string& peer);
 
@@ -43,9 +43,10 @@ class BasicUsers {
   std::string cache_key_;  // random, never leaves the process
   HashQueue hashes_;       // waited for without the mutex
   std::mutex mutex_;
-  FileWatch watch_;            // guarded by mutex_
-  Users users_;                // guarded by mutex_
-  std::set<Digest> verified_;  // guarded by mutex_
+  FileWatch watch_;             // guarded by mutex_
+  Users users_;                 // guarded by mutex_
+  std::set<Digest> verified_;   // guarded by mutex_
+  bool reload_is_due_ = false;  // guarded by mutex_: a read that failed is tried again
 };
 
 }  // namespace gpuward::http

@@ -80,12 +80,12 @@ void BearerTokens::reload_if_changed() {
   std::string problem;
   {
     const std::lock_guard lock(mutex_);
-    bool changed = false;
-    for (FileWatch& watch : watches_) changed = watch.changed() || changed;
-    if (!changed) return;
+    for (FileWatch& watch : watches_) reload_is_due_ = watch.changed() || reload_is_due_;
+    if (!reload_is_due_) return;
     auto accepted = read_all(watches_);
     if (accepted) {
       accepted_ = std::move(*accepted);
+      reload_is_due_ = false;
     } else {
       problem = accepted.error().message;
     }

@@ -24,7 +24,7 @@ class BearerTokens {
       const std::vector<std::string>& files, OnProblem on_problem);
 
   // Any thread. Takes the same time for every token. A file that has become unreadable or wrong is
-  // reported to on_problem and leaves the tokens as they were.
+  // reported to on_problem, leaves the tokens as they were, and is read again at the next call.
   [[nodiscard]] bool contains(std::string_view token);
 
  private:
@@ -35,6 +35,7 @@ class BearerTokens {
   std::mutex mutex_;
   std::vector<FileWatch> watches_;  // guarded by mutex_
   std::vector<Digest> accepted_;    // guarded by mutex_
+  bool reload_is_due_ = false;      // guarded by mutex_: a read that failed is tried again
 };
 
 }  // namespace gpuward::http

@@ -116,6 +116,22 @@ TEST(BasicUsers, KeepsTheOldUsersWhenTheFileTurnsBadAndSaysSo) {
   EXPECT_EQ(problem.find("plaintext"), std::string::npos) << "tells what stands in the file";
 }
 
+// The file looks unchanged at the second read, as after a read that failed for want of a
+// descriptor.
+TEST(BasicUsers, ReadsAFileAgainThatCouldNotBeRead) {
+  const support::TempDir folder;
+  const std::string file = folder.write("users", "alice:" + hash_of("secret"));
+  const auto users = load_users(file);
+  const std::string changed = "alice:" + hash_of("changed") + "\n";
+  folder.write("users", std::string(changed.size(), ' '));
+  EXPECT_TRUE(is_right(*users, "alice", "secret"));
+  const auto when = std::filesystem::last_write_time(file);
+  folder.write("users", changed);
+  std::filesystem::last_write_time(file, when);
+  EXPECT_FALSE(is_right(*users, "alice", "secret"));
+  EXPECT_TRUE(is_right(*users, "alice", "changed"));
+}
+
 TEST(BasicUsers, RefusesWeakAndUnknownHashesAtTheStart) {
   const support::TempDir folder;
   for (const char* entry : {"alice:plaintext", "alice:$1$salt$hash", "alice:", ":x", "alice", ""}) {

@@ -64,6 +64,21 @@ TEST(BearerTokens, KeepsTheOldTokensWhenTheFileTurnsBadAndSaysSo) {
   EXPECT_EQ(problem.find("short"), std::string::npos) << "tells the token";
 }
 
+// The file looks unchanged at the second read, as after a read that failed for want of a
+// descriptor.
+TEST(BearerTokens, ReadsAFileAgainThatCouldNotBeRead) {
+  const support::TempDir folder;
+  const std::string file = folder.write("a", kFirst);
+  const auto tokens = load({file});
+  folder.write("a", std::string(std::string_view(kSecond).size(), ' '));
+  EXPECT_TRUE(tokens->contains(kFirst));
+  const auto when = std::filesystem::last_write_time(file);
+  folder.write("a", kSecond);
+  std::filesystem::last_write_time(file, when);
+  EXPECT_FALSE(tokens->contains(kFirst));
+  EXPECT_TRUE(tokens->contains(kSecond));
+}
+
 TEST(BearerTokens, RefusesUnusableFilesAtTheStart) {
   const support::TempDir folder;
   EXPECT_NE(refusal_of({folder.write("short", "123456789012345")}).find("16"), std::string::npos);
