@@ -155,9 +155,10 @@ Status Quarantine::may_have(const kube::Node& node) const {
   }
   if (options_.needs_cordon && !node.unschedulable)
     return refuse("it is not cordoned: run kubectl cordon " + options_.node);
-  const auto diagnosis = newest_diagnosis(node);
-  if (!runs_diagnostic() && diagnosis && diagnosis->status == NodeStatus::kFail)
-    return refuse("it failed a " + diagnosis->suite + ", and only check 4 can clear that result");
+  const auto failures = lasting_failures(node, clock_.wall());
+  if (!runs_diagnostic() && !failures.empty())
+    return refuse("it failed a " + failures.front().suite +
+                  ", and only check 4 can clear that result");
   return {};
 }
 

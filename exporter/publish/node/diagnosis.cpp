@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "core/runtime/clock.h"
@@ -21,20 +22,33 @@ std::optional<NodeStatus> parse_status(std::string_view text) {
   return std::nullopt;
 }
 
-constexpr std::string_view kQuarantine = "quarantine";
+// Clocks of nodes differ by less.
+constexpr std::chrono::minutes kMostClockSkew{5};
 
 struct Suite {
   NodeName annotation;
   std::string_view name;
 };
 
-constexpr std::array kSuites{Suite{NodeName::kSweepResult, "sweep"},
-                             Suite{NodeName::kQuarantineResult, kQuarantine}};
+constexpr Suite kSweep{NodeName::kSweepResult, "sweep"};
+constexpr Suite kQuarantine{NodeName::kQuarantineResult, "quarantine"};
+constexpr std::array kSuites{kSweep, kQuarantine};
 
 std::optional<Diagnosis> read(const kube::Node& node, const NodeNames& names, const Suite& suite) {
   const auto found = node.meta.annotations.find(names(suite.annotation));
   if (found == node.meta.annotations.end()) return std::nullopt;
   return parse_diagnosis(found->second, suite.name);
+}
+
+// The newest pass or failure of the suite.
+std::optional<Diagnosis> newest(const kube::Node& node, const Suite& suite, WallTime now) {
+  std::optional<Diagnosis> newest;
+  for (const NodeNames& names : kAllNodeNames) {
+    auto one = read(node, names, suite);
+    if (!one || one->status == NodeStatus::kWarn || one->when > now + kMostClockSkew) continue;
+    if (!newest || one->when >= newest->when) newest = std::move(one);
+  }
+  return newest;
 }
 
 }  // namespace
@@ -47,20 +61,19 @@ std::optional<Diagnosis> parse_diagnosis(std::string_view annotation, std::strin
   const auto severity = parse_severity(string_at(*json, "severity"));
   if (!when || !status || !severity) return std::nullopt;
   // The replaced suite writes quarantine-result too, but without `next`, and never sweep-result.
-  if (suite == kQuarantine && string_at(*json, "next").empty()) return std::nullopt;
+  if (suite == kQuarantine.name && string_at(*json, "next").empty()) return std::nullopt;
   return Diagnosis{*when, *status, *severity, std::string(suite)};
 }
 
-std::optional<Diagnosis> newest_diagnosis(const kube::Node& node) {
-  std::optional<Diagnosis> newest;
-  for (const Suite& suite : kSuites) {
-    for (const NodeNames& names : kAllNodeNames) {
-      auto one = read(node, names, suite);
-      if (!one || one->status == NodeStatus::kWarn) continue;
-      if (!newest || one->when >= newest->when) newest = std::move(one);
-    }
-  }
-  return newest;
+std::vector<Diagnosis> lasting_failures(const kube::Node& node, WallTime now) {
+  const auto sweep = newest(node, kSweep, now);
+  const auto quarantine = newest(node, kQuarantine, now);
+  const bool has_sweep_ended = sweep && quarantine && quarantine->status == NodeStatus::kPass &&
+                               quarantine->when >= sweep->when;
+  std::vector<Diagnosis> failures;
+  if (quarantine && quarantine->status == NodeStatus::kFail) failures.push_back(*quarantine);
+  if (sweep && sweep->status == NodeStatus::kFail && !has_sweep_ended) failures.push_back(*sweep);
+  return failures;
 }
 
 bool has_failed_diagnosis(const kube::Node& node) {
@@ -97,21 +110,19 @@ WallTime last_sweep(const kube::Node& node) {
   return newest;
 }
 
-NodeWish with_diagnosis(NodeWish wish, const kube::Node& node) {
-  const auto diagnosis = newest_diagnosis(node);
-  if (!diagnosis || diagnosis->status != NodeStatus::kFail ||
-      diagnosis->severity < Severity::kReset || wish.last_diagnostic_pass > diagnosis->when) {
-    return wish;
+NodeWish with_diagnosis(NodeWish wish, const kube::Node& node, WallTime now) {
+  for (const Diagnosis& failure : lasting_failures(node, now)) {
+    if (failure.severity < Severity::kReset || wish.last_diagnostic_pass > failure.when) continue;
+    if (wish.condition != "True") {
+      wish.condition = "True";
+      wish.reason = kGpusAreDown;
+      wish.message = std::string(severity_word(failure.severity)) + ": the " + failure.suite +
+                     " at " + to_rfc3339(failure.when) + " failed";
+    }
+    wish.status = NodeStatus::kFail;
+    wish.severity = std::max(wish.severity, failure.severity);
+    wish.taint = TaintWish::kSet;
   }
-  if (wish.condition != "True") {
-    wish.condition = "True";
-    wish.reason = kGpusAreDown;
-    wish.message = std::string(severity_word(diagnosis->severity)) + ": the " + diagnosis->suite +
-                   " at " + to_rfc3339(diagnosis->when) + " failed";
-  }
-  wish.status = NodeStatus::kFail;
-  wish.severity = std::max(wish.severity, diagnosis->severity);
-  wish.taint = TaintWish::kSet;
   return wish;
 }
 

@@ -1,5 +1,5 @@
 // The result of a sweep or a quarantine in an annotation of the node, written by them and read by
-// the node's own agent. The agent keeps a failure on the node until a newer diagnosis passes, so
+// the node's own agent. The agent keeps a failure on the node until a later diagnosis passes, so
 // that its own quick checks never remove the taint of a diagnostic that takes minutes (the replaced
 // suite removed it within five). Pure.
 #pragma once
@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/kube/api.h"
 #include "core/kube/node_names.h"
@@ -26,9 +27,11 @@ struct Diagnosis {
 [[nodiscard]] std::optional<Diagnosis> parse_diagnosis(std::string_view annotation,
                                                        std::string_view suite);
 
-// Returns the newest pass or failure on the node, under any prefix; nullopt if there is none. A
-// warning is neither, because a quarantine that could not test ends no failure.
-[[nodiscard]] std::optional<Diagnosis> newest_diagnosis(const kube::Node& node);
+// Returns the failures on the node, under any prefix, that no later pass has ended. The pass of a
+// quarantine ends both kinds of failure, the pass of a sweep only a sweep's: the sweeper's token
+// may write it on any node. A result whose time is in the future counts for nothing. A warning is
+// neither a pass nor a failure, because a quarantine that could not test ends no failure.
+[[nodiscard]] std::vector<Diagnosis> lasting_failures(const kube::Node& node, WallTime now);
 // Returns whether any diagnosis is a failure. A warning must not replace that one, or a pass after
 // it.
 [[nodiscard]] bool has_failed_diagnosis(const kube::Node& node);
@@ -41,8 +44,8 @@ struct Diagnosis {
 void move_diagnoses(const kube::Node& node, const NodeNames& from, const NodeNames& to,
                     kube::NodeChange& change);
 
-// Returns the wish, at least as bad as the newest diagnosis on the node unless a diagnostic of the
+// Returns the wish, at least as bad as each lasting failure on the node unless a diagnostic of the
 // agent has passed since.
-[[nodiscard]] NodeWish with_diagnosis(NodeWish wish, const kube::Node& node);
+[[nodiscard]] NodeWish with_diagnosis(NodeWish wish, const kube::Node& node, WallTime now);
 
 }  // namespace gpuward::exporter

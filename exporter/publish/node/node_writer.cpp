@@ -38,7 +38,8 @@ Status NodeWriter::write(const NodeWish& wish, const NodeKeys& keys,
   labels_ = node->meta.labels;
   is_tainted_ = has_own_taint(*node, keys);
   if (!keys.has_condition) return status;
-  const auto wanted = condition_of(with_diagnosis(wish, *node), *node, clock_.wall(), heartbeat);
+  const WallTime now = clock_.wall();
+  const auto wanted = condition_of(with_diagnosis(wish, *node, now), *node, now, heartbeat);
   if (!wanted) return status;
   const auto beaten = api_.set_node_condition(*node, *wanted);
   if (!beaten && status) return std::unexpected(beaten.error());
@@ -50,7 +51,8 @@ Result<kube::Node> NodeWriter::write_keys(const NodeWish& wish, const NodeKeys& 
   return kube::update_node(
       api_, {node_, uid_},
       [&](const kube::Node& seen) -> std::optional<kube::NodeChange> {
-        return change_of(with_diagnosis(wish, seen), keys, seen, clock_.wall());
+        const WallTime now = clock_.wall();
+        return change_of(with_diagnosis(wish, seen, now), keys, seen, now);
       },
       clock_, stop);
 }

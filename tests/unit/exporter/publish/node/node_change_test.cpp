@@ -358,6 +358,18 @@ TEST(NodeCondition, ConditionDoesNotStickAfterRecovery) {
   EXPECT_EQ(condition->reason, "GPUsAreUp");
 }
 
+constexpr WallTime kLater = kNoon + std::chrono::hours(2);
+
+NodeWish diagnosed_wish(const NodeWish& wish, const kube::Node& node) {
+  return with_diagnosis(wish, node, kLater);
+}
+
+std::string quarantine_of(const std::string& time, const std::string& status,
+                          const std::string& severity) {
+  return R"({"timestamp":")" + time + R"(","status":")" + status + R"(","severity":")" + severity +
+         R"(","next":"x"})";
+}
+
 kube::Node diagnosed(const std::string& status, const std::string& severity) {
   kube::Node node = a_node();
   node.meta.annotations["gpu-healthcheck.aws-samples.io/sweep-result"] =
@@ -368,7 +380,7 @@ kube::Node diagnosed(const std::string& status, const std::string& severity) {
 
 // The replaced agent's quick checks removed the taint of a failed diagnostic within five minutes.
 TEST(Diagnosis, AFailedSweepOutlivesTheAgentsOwnQuickChecks) {
-  const NodeWish wish = with_diagnosis(wish_of(healthy()), diagnosed("fail", "ISOLATE"));
+  const NodeWish wish = diagnosed_wish(wish_of(healthy()), diagnosed("fail", "ISOLATE"));
   EXPECT_EQ(wish.status, NodeStatus::kFail);
   EXPECT_EQ(wish.severity, Severity::kIsolate);
   EXPECT_EQ(wish.taint, TaintWish::kSet);
@@ -380,11 +392,11 @@ TEST(Diagnosis, ALaterDiagnosticThatPassedEndsIt) {
   Snapshot snapshot = healthy();
   add_result(snapshot, "1-dcgm-diag-l2", CheckStatus::kPass, Severity::kNone,
              kNoon + std::chrono::minutes(1));
-  EXPECT_EQ(with_diagnosis(wish_of(snapshot), diagnosed("fail", "ISOLATE")).taint,
+  EXPECT_EQ(diagnosed_wish(wish_of(snapshot), diagnosed("fail", "ISOLATE")).taint,
             TaintWish::kClear);
   add_result(snapshot, "1-dcgm-diag-l2", CheckStatus::kPass, Severity::kNone,
              kNoon - std::chrono::minutes(1));
-  EXPECT_EQ(with_diagnosis(wish_of(snapshot), diagnosed("fail", "ISOLATE")).taint, TaintWish::kSet);
+  EXPECT_EQ(diagnosed_wish(wish_of(snapshot), diagnosed("fail", "ISOLATE")).taint, TaintWish::kSet);
 }
 
 TEST(Diagnosis, TheNewerOfSweepAndQuarantineCounts) {
@@ -393,10 +405,43 @@ TEST(Diagnosis, TheNewerOfSweepAndQuarantineCounts) {
       node.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"];
   quarantine =
       R"({"timestamp":"2026-01-01T13:00:00Z","status":"pass","severity":"PASS","next":"remove"})";
-  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kPass);
+  EXPECT_EQ(diagnosed_wish(wish_of(healthy()), node).status, NodeStatus::kPass);
   quarantine =
       R"({"timestamp":"2026-01-01T11:00:00Z","status":"pass","severity":"PASS","next":"remove"})";
-  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kFail);
+  EXPECT_EQ(diagnosed_wish(wish_of(healthy()), node).status, NodeStatus::kFail);
+}
+
+// The sweeper's token may write a sweep's result on any node.
+TEST(Diagnosis, ASweepThatPassedEndsNoFailureOfAQuarantine) {
+  kube::Node node = diagnosed("pass", "PASS");
+  std::string& quarantine =
+      node.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"];
+  quarantine = quarantine_of("2026-01-01T11:00:00Z", "fail", "ISOLATE");
+  const NodeWish wish = diagnosed_wish(wish_of(healthy()), node);
+  EXPECT_EQ(wish.status, NodeStatus::kFail);
+  EXPECT_EQ(wish.message, "ISOLATE: the quarantine at 2026-01-01T11:00:00Z failed");
+  quarantine = quarantine_of("2026-01-01T13:00:00Z", "pass", "PASS");
+  EXPECT_EQ(diagnosed_wish(wish_of(healthy()), node).status, NodeStatus::kPass);
+}
+
+TEST(Diagnosis, ALaterFailureOfASweepHidesNoWorseOneOfAQuarantine) {
+  kube::Node node = diagnosed("fail", "MONITOR");
+  node.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"] =
+      quarantine_of("2026-01-01T11:00:00Z", "fail", "ISOLATE");
+  EXPECT_EQ(diagnosed_wish(wish_of(healthy()), node).severity, Severity::kIsolate);
+}
+
+TEST(Diagnosis, OfTheFutureSaysNothing) {
+  const kube::Node failed = diagnosed("fail", "ISOLATE");
+  const auto at = [&](std::chrono::minutes before) {
+    return with_diagnosis(wish_of(healthy()), failed, kNoon - before).status;
+  };
+  EXPECT_EQ(at(std::chrono::minutes(6)), NodeStatus::kPass);
+  EXPECT_EQ(at(std::chrono::minutes(4)), NodeStatus::kFail) << "clocks differ";
+  kube::Node passed = failed;
+  passed.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"] =
+      quarantine_of("2099-01-01T00:00:00Z", "pass", "PASS");
+  EXPECT_EQ(diagnosed_wish(wish_of(healthy()), passed).status, NodeStatus::kFail);
 }
 
 // The diagnostic could not test, or DCGM wanted triage.
@@ -406,7 +451,7 @@ TEST(Diagnosis, AWarningEndsNoFailure) {
   node.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"] =
       R"({"timestamp":"2026-01-01T13:00:00Z","status":"warn","severity":"MONITOR","next":"x"})";
   EXPECT_TRUE(has_failed_diagnosis(node));
-  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kFail);
+  EXPECT_EQ(diagnosed_wish(wish_of(healthy()), node).status, NodeStatus::kFail);
 }
 
 // The warning of a quarantine would overwrite the pass that ended a failed sweep.
@@ -414,7 +459,7 @@ TEST(Diagnosis, OfAFailureThatAPassHasEndedIsStillOneThatAWarningMustNotTouch) {
   kube::Node node = diagnosed("fail", "ISOLATE");
   node.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"] =
       R"({"timestamp":"2026-01-01T13:00:00Z","status":"pass","severity":"PASS","next":"x"})";
-  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kPass);
+  EXPECT_EQ(diagnosed_wish(wish_of(healthy()), node).status, NodeStatus::kPass);
   EXPECT_TRUE(has_failed_diagnosis(node));
 }
 
@@ -427,17 +472,17 @@ TEST(Diagnosis, OfTheReplacedSuiteSaysNothing) {
   std::string& quarantine =
       node.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"];
   quarantine = "{" + fields + "}";
-  EXPECT_FALSE(newest_diagnosis(node));
-  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kPass);
+  EXPECT_TRUE(lasting_failures(node, kLater).empty());
+  EXPECT_EQ(diagnosed_wish(wish_of(healthy()), node).status, NodeStatus::kPass);
   quarantine = "{" + fields + R"(,"next":"replace the node","checks":[]})";
-  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kFail);
+  EXPECT_EQ(diagnosed_wish(wish_of(healthy()), node).status, NodeStatus::kFail);
 }
 
 TEST(Diagnosis, NeverMakesANodeBetterAndNothingOfAWarning) {
-  EXPECT_EQ(with_diagnosis(wish_of(broken()), diagnosed("pass", "PASS")).status, NodeStatus::kFail);
-  EXPECT_EQ(with_diagnosis(wish_of(healthy()), diagnosed("warn", "MONITOR")).status,
+  EXPECT_EQ(diagnosed_wish(wish_of(broken()), diagnosed("pass", "PASS")).status, NodeStatus::kFail);
+  EXPECT_EQ(diagnosed_wish(wish_of(healthy()), diagnosed("warn", "MONITOR")).status,
             NodeStatus::kPass);
-  EXPECT_EQ(with_diagnosis(wish_of(healthy()), diagnosed("fail", "MONITOR")).status,
+  EXPECT_EQ(diagnosed_wish(wish_of(healthy()), diagnosed("fail", "MONITOR")).status,
             NodeStatus::kPass);
 }
 

@@ -204,8 +204,8 @@ TEST_F(ChangeOfPreset, ClearsTheTaintOfASweepWhateverThePreset) {
 }
 
 TEST_F(ChangeOfPreset, TakesAFailedDiagnosisAlong) {
-  const std::string failed =
-      R"({"timestamp":"2026-01-01T12:00:00Z","status":"fail","severity":"ISOLATE","next":"x"})";
+  const std::string failed = R"({"timestamp":")" + to_rfc3339(clock_.wall()) +
+                             R"(","status":"fail","severity":"ISOLATE","next":"x"})";
   write(healthy(), NodePreset::kAwsSamples);
   annotate(kAwsSamplesNames(NodeName::kQuarantineResult), failed);
   annotate(kAwsSamplesNames(NodeName::kLastSweep), "2026-01-01T11:00:00Z");
