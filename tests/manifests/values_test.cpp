@@ -77,6 +77,19 @@ TEST_F(Values, KeepTheRemediatorAwayFromGpuNodes) {
   EXPECT_THAT(rendered({"--set=remediator.gpuNodes=allow"}), Not(HasSubstr("affinity:")));
 }
 
+// The sweeper's token reaches every node too.
+TEST_F(Values, KeepTheSweepAwayFromGpuNodes) {
+  const auto sweep = [](const std::string& values) {
+    const std::string rendered = chart({"--set=exporter.sweep.enabled=true," + values,
+                                        "--show-only=templates/exporter-sweep.yaml"});
+    return rendered.substr(0, rendered.find("\n---\n", rendered.find("kind: CronJob")));
+  };
+  EXPECT_THAT(sweep(""), AllOf(HasSubstr("key: nvidia.com/gpu.present\n"),
+                               HasSubstr("preferredDuringScheduling")));
+  EXPECT_THAT(sweep("remediator.gpuNodes=exclude"), HasSubstr("requiredDuringScheduling"));
+  EXPECT_THAT(sweep("remediator.gpuNodes=allow"), Not(HasSubstr("affinity:")));
+}
+
 TEST_F(Values, LabelAndLeaveOutAlerts) {
   const auto rules = [](std::vector<std::string> values) {
     values.insert(values.end(), {"--set=prometheusOperator.rules=true",

@@ -195,6 +195,11 @@ remediator.affinity replace these. */}}
 {{- with mustMergeOverwrite $affinity (deepCopy .Values.remediator.affinity) }}{{ toYaml . }}{{ end }}
 {{- end }}
 
+{{/* The same nodes for the other pods that hold a secret: of the sweep, and of `helm test`. */}}
+{{- define "gpuward.nodeAffinity" -}}
+{{- with (include "gpuward.remediatorAffinity" . | fromYaml).nodeAffinity }}{{ dict "nodeAffinity" . | toYaml }}{{ end }}
+{{- end }}
+
 {{/* The configuration of an Alertmanager without the operator. */}}
 {{- define "gpuward.alertmanager" -}}
 {{- $text := .Files.Get "files/alertmanager.yaml" | replace "gpuward-remediator.gpuward.svc" (include "gpuward.remediatorHost" .) }}
