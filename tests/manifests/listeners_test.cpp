@@ -229,6 +229,9 @@ TEST_F(Listeners, AreTestedAsTheyAsk) {
 TEST_F(Listeners, RefuseHalfOfWhatTheyNeed) {
   for (const Listener& listener : kListeners)
     EXPECT_THAT(refusal(listener.values + ".clientSecret=b"), HasSubstr("set tlsSecret beside it"));
+  for (const Listener& listener : kListeners)
+    EXPECT_THAT(refusal(listener.values + ".clientSecret=b," + listener.values + ".tlsSecret=b"),
+                HasSubstr(listener.values + ".clientSecret and .tlsSecret are both b"));
   for (const char* values : {"exporter.web", "remediator.telemetry"})
     EXPECT_THAT(refusal(std::string(values) + ".usersSecret=d"),
                 HasSubstr("set tokenSecret beside it"));

@@ -5,6 +5,10 @@
 {{- define "gpuward.webConfig" -}}
 {{- $folder := printf "/etc/gpuward-%s" (index . 0) }}
 {{- $values := index . 1 }}
+{{- $path := printf "%s.%s" (ternary "exporter" "remediator" (eq (index . 0) "web")) (index . 0) }}
+{{- if and $values.clientSecret (eq $values.clientSecret $values.tlsSecret) }}
+{{- fail (printf "\n%s.clientSecret and .tlsSecret are both %s: name two Secrets, because tls.key of the one is the server's and of the other the client's" $path $values.tlsSecret) }}
+{{- end }}
 {{- if and $values.clientSecret (not $values.tlsSecret) }}
 {{- fail (printf "\nclientSecret is %s, and client certificates are part of TLS: set tlsSecret beside it" $values.clientSecret) }}
 {{- end }}
