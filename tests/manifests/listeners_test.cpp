@@ -173,6 +173,16 @@ TEST_F(Listeners, TellAPrometheusWithoutTheOperatorWhatItNeeds) {
               HasSubstr("https://localhost:10982/"));
 }
 
+TEST_F(Listeners, AreNamedIfATokenIsSentInTheClear) {
+  const std::string tls = "--set=remediator.webhook.tlsSecret=a";
+  EXPECT_THAT(notes(),
+              HasSubstr("Tokens over plain HTTP, which can be read on the network: those of "
+                        "remediator.webhook. Set tlsSecret there.\n"));
+  EXPECT_THAT(notes({tls}), Not(HasSubstr("plain HTTP")));
+  EXPECT_THAT(notes({tls, "--set=exporter.web.tokenSecret=c,remediator.telemetry.tokenSecret=c"}),
+              HasSubstr("those of remediator.telemetry, exporter.web. Set"));
+}
+
 TEST_F(Listeners, AreCalledByAlertmanagerAsTheWebhookAsks) {
   const auto rendered = [](const std::string& values) {
     return chart(
@@ -235,7 +245,12 @@ TEST_F(Listeners, RefuseHalfOfWhatTheyNeed) {
   for (const char* values : {"exporter.web", "remediator.telemetry"})
     EXPECT_THAT(refusal(std::string(values) + ".usersSecret=d"),
                 HasSubstr("set tokenSecret beside it"));
-  EXPECT_THAT(refusal("remediator.webhook.usersSecret=d"), IsEmpty());
+  EXPECT_THAT(refusal("remediator.webhook.usersSecret=d"),
+              HasSubstr("set remediator.webhook.tlsSecret beside it"));
+  EXPECT_THAT(refusal("exporter.web.usersSecret=d,exporter.web.tokenSecret=c"),
+              HasSubstr("set exporter.web.tlsSecret beside it"));
+  EXPECT_THAT(refusal("remediator.webhook.usersSecret=d,remediator.webhook.tlsSecret=a"),
+              IsEmpty());
   EXPECT_THAT(refusal("exporter.web.tlsSecrets=a"), HasSubstr("'tlsSecrets' not allowed"));
   EXPECT_THAT(refusal("exporter.web.tlsSecret=A_b"), HasSubstr("/exporter/web/tlsSecret"));
 }

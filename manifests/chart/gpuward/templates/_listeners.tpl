@@ -15,6 +15,9 @@
 {{- if and $values.usersSecret (not (or $values.tokenSecret (hasKey $values "existingSecret"))) }}
 {{- fail (printf "\nusersSecret is %s, and Prometheus scrapes with a token: set tokenSecret beside it" $values.usersSecret) }}
 {{- end }}
+{{- if and $values.usersSecret (not $values.tlsSecret) }}
+{{- fail (printf "\n%s.usersSecret is %s, whose passwords clients would send over plain HTTP: set %s.tlsSecret beside it" $path $values.usersSecret $path) }}
+{{- end }}
 {{- if $values.tlsSecret }}
 tls:
   certificate_file: {{ $folder }}/tls.crt
