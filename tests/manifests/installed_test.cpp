@@ -227,9 +227,20 @@ TEST_F(Installed, ASecretThatIsNotThereIsNamed) {
                                         "namespace gpu-healthcheck does not have"));
   must({"create", "secret", "generic", "mine", "--namespace=gpu-healthcheck",
         "--from-literal=token=a", "--from-literal=tls.crt=a", "--from-literal=tls.key=a"});
-  EXPECT_THAT(upgrade({web}), AllOf(HasSubstr("which has no key ca.crt"),
+  EXPECT_THAT(upgrade({web}), AllOf(HasSubstr("which has nothing under the key ca.crt"),
                                     Not(HasSubstr("key tls.key")), Not(HasSubstr("tokenSecret"))));
   EXPECT_EQ(upgrade({"--set=exporter.web.tokenSecret=mine"}), "");
+
+  must({"create", "secret", "generic", "empty", "--namespace=gpu-healthcheck",
+        "--from-literal=token="});
+  EXPECT_THAT(upgrade({"--set=exporter.web.tokenSecret=empty"}),
+              HasSubstr("which has nothing under the key token"));
+  const std::string exporter_alone = "--set=remediator.enabled=false";
+  EXPECT_THAT(upgrade({exporter_alone, token, "--set=exporter.web.tokenSecret=absent"}),
+              AllOf(HasSubstr("exporter.web.tokenSecret names the Secret absent, which the "
+                              "namespace gpu-healthcheck does not have"),
+                    Not(HasSubstr("remediator.webhook"))));
+  EXPECT_EQ(upgrade({exporter_alone, "--set=exporter.web.tokenSecret=mine"}), "");
 }
 
 TEST_F(Installed, TheRemediatorObservesAnAlertAndExplainsIt) {

@@ -133,13 +133,16 @@ remediator.volumeMounts mounts {{ .name }} at {{ .mountPath }}, and no volume ha
 {{- if and .Values.remediator.checkSecrets (lookup "v1" "Namespace" "" "default") }}
 {{- $namespace := include "gpuward.remediatorNamespace" . }}
 {{- $needed := list }}
-{{- with .Values.remediator.webhook.existingSecret }}{{ $needed = append $needed (list $namespace . "remediator.webhook.existingSecret" list) }}{{ end }}
+{{- $keys := dict "tlsSecret" (list "tls.crt" "tls.key" "ca.crt") "clientSecret" (list "ca.crt" "tls.crt" "tls.key") "tokenSecret" (list "token") "existingSecret" (list "token") "usersSecret" (list "users") }}
+{{- $listeners := dict }}
+{{- if .Values.exporter.enabled }}{{ $_ := set $listeners "exporter.web" (list .Values.exporter.namespace .Values.exporter.web) }}{{ end }}
+{{- if .Values.remediator.enabled }}
+{{- $_ := set $listeners "remediator.webhook" (list $namespace .Values.remediator.webhook) }}
+{{- $_ := set $listeners "remediator.telemetry" (list $namespace .Values.remediator.telemetry) }}
 {{- range .Values.remediator.volumes }}
 {{- if and .secret (not (dig "optional" false (.secret | default dict))) }}{{ $needed = append $needed (list $namespace .secret.secretName "remediator.volumes" list) }}{{ end }}
 {{- end }}
-{{- $keys := dict "tlsSecret" (list "tls.crt" "tls.key" "ca.crt") "clientSecret" (list "ca.crt" "tls.crt" "tls.key") "tokenSecret" (list "token") "usersSecret" (list "users") }}
-{{- $listeners := dict "remediator.webhook" (list $namespace .Values.remediator.webhook) "remediator.telemetry" (list $namespace .Values.remediator.telemetry) }}
-{{- if .Values.exporter.enabled }}{{ $_ := set $listeners "exporter.web" (list .Values.exporter.namespace .Values.exporter.web) }}{{ end }}
+{{- end }}
 {{- range $listener, $at := $listeners }}
 {{- range $value, $of := $keys }}
 {{- with get (index $at 1) $value }}{{ $needed = append $needed (list (index $at 0) . (printf "%s.%s" $listener $value) $of) }}{{ end }}
@@ -154,12 +157,19 @@ remediator.volumeMounts mounts {{ .name }} at {{ .mountPath }}, and no volume ha
 {{ $by }} names the Secret {{ $secret }}, which the namespace {{ $in }} does not have: make it (kubectl -n {{ $in }} create secret generic {{ $secret }} ...), or set remediator.checkSecrets=false where something else makes it later
 {{- else }}
 {{- range index . 3 }}
-{{- if not (hasKey ($there.data | default dict) .) }}
-{{ $by }} names the Secret {{ $secret }} of the namespace {{ $in }}, which has no key {{ . }}: add it, or set remediator.checkSecrets=false if nothing needs it
+{{- if not (get ($there.data | default dict) . | b64dec | trim) }}
+{{ $by }} names the Secret {{ $secret }} of the namespace {{ $in }}, which has nothing under the key {{ . }}: add it, or set remediator.checkSecrets=false if nothing needs it
 {{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Fails where such a Secret is missing: of an install without the remediator. */}}
+{{- define "gpuward.exporterSecrets" -}}
+{{- with include "gpuward.secretsLack" . | trim | splitList "\n" | compact | uniq }}
+{{- fail (printf "\nthe exporter needs what the cluster does not have:\n- %s" (join "\n- " .)) }}
 {{- end }}
 {{- end }}
 
