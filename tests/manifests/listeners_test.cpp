@@ -255,5 +255,15 @@ TEST_F(Listeners, RefuseHalfOfWhatTheyNeed) {
   EXPECT_THAT(refusal("exporter.web.tlsSecret=A_b"), HasSubstr("/exporter/web/tlsSecret"));
 }
 
+TEST_F(Listeners, RefuseAFileOfYoursBesideTheirValues) {
+  for (const Listener& listener : kListeners) {
+    const std::string argument = listener.program + ".args={" + listener.flag + "=/mine.yaml}";
+    EXPECT_THAT(refusal(argument + "," + listener.values + ".tlsSecret=a"),
+                HasSubstr(listener.program + ".args has " + listener.flag +
+                          ", and the values make that file"));
+    EXPECT_THAT(refusal(argument), IsEmpty());
+  }
+}
+
 }  // namespace
 }  // namespace gpuward::manifests

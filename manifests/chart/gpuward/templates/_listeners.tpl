@@ -37,6 +37,19 @@ auth:
 {{- end }}
 {{- end }}
 
+{{/* The flag that names that file; fails if the arguments have it too, because only one of the two files would count. In:
+name, the flag, the path of the arguments, the arguments. */}}
+{{- define "gpuward.webFlag" -}}
+{{- $flag := index . 1 }}
+{{- $path := index . 2 }}
+{{- range index . 3 }}
+{{- if or (eq . $flag) (hasPrefix (printf "%s=" $flag) .) }}
+{{- fail (printf "\n%s has %s, and the values make that file: leave out one of the two" $path $flag) }}
+{{- end }}
+{{- end }}
+{{- $flag }}=/etc/gpuward/{{ index . 0 }}.yaml
+{{- end }}
+
 {{/* The webhook's values, with its token as tokenSecret. */}}
 {{- define "gpuward.webhookWithToken" -}}
 {{ merge (dict "tokenSecret" (include "gpuward.webhookSecret" .)) .Values.remediator.webhook | toJson }}
