@@ -15,8 +15,10 @@ namespace gpuward::manifests {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 class Values : public ::testing::Test {
  protected:
@@ -88,6 +90,22 @@ TEST_F(Values, KeepTheSweepAwayFromGpuNodes) {
                                HasSubstr("preferredDuringScheduling")));
   EXPECT_THAT(sweep("remediator.gpuNodes=exclude"), HasSubstr("requiredDuringScheduling"));
   EXPECT_THAT(sweep("remediator.gpuNodes=allow"), Not(HasSubstr("affinity:")));
+}
+
+// They hold the token of the webhook, and with TLS the client's key.
+TEST_F(Values, KeepThePodsOfHelmTestAwayFromGpuNodes) {
+  const auto pods = [](const std::string& values) {
+    std::vector<std::string> found;
+    for (const std::string& document : documents_of(
+             chart({"--set=tests.enabled=true," + values, "--show-only=templates/tests.yaml"})))
+      if (document.contains("kind: Pod\n")) found.push_back(document);
+    return found;
+  };
+  EXPECT_THAT(pods("remediator.prometheusURL=http://p:9090"),
+              AllOf(SizeIs(4), Each(AllOf(HasSubstr("\n  affinity:\n    nodeAffinity:\n"),
+                                          HasSubstr("preferredDuringScheduling")))));
+  EXPECT_THAT(pods("remediator.gpuNodes=exclude"), Each(HasSubstr("requiredDuringScheduling")));
+  EXPECT_THAT(pods("remediator.gpuNodes=allow"), Each(Not(HasSubstr("affinity:"))));
 }
 
 TEST_F(Values, LabelAndLeaveOutAlerts) {

@@ -32,6 +32,10 @@ annotations:
 {{- trim . }}
 {{ end -}}
 restartPolicy: Never
+{{- with include "gpuward.nodeAffinity" $root }}
+affinity:
+  {{- . | nindent 2 }}
+{{- end }}
 activeDeadlineSeconds: 300
 securityContext:
   runAsNonRoot: true
