@@ -146,7 +146,9 @@ class ResetBesideTheGpuOperator(ClusterTest):
         self.node.break_gpu(3, RESET_XID)
         self.wait(lambda: self.labels()["device-plugin"] == PAUSED, "the operands to be paused", 150)
         name = remediations(self.NODE)[-1]["metadata"]["name"]
-        kubectl("patch", "remediation", name, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+        # Only the remediator may, before the deletion.
+        kubectl("patch", "remediation", name, "--type=merge", "-p", '{"metadata":{"finalizers":null}}',
+                "--as=system:serviceaccount:gpuward:gpuward-remediator")
         kubectl("delete", "remediation", name, "--wait=false")
         self.wait(lambda: self.labels()["device-plugin"] == "true", "the operands to be resumed", 240)
         self.expect_resumed()

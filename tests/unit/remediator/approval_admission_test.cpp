@@ -173,6 +173,40 @@ TEST_F(ApprovalAdmission, NobodyMakesARemediationThatIsApprovedByAnother) {
                 "must be jane@example.com");
 }
 
+// Else a right to pause would be one to have a machine replaced.
+TEST_F(ApprovalAdmission, OnlyTheRemediatorChangesMoreThanAnnotations) {
+  const auto change = [](const std::string& token, const Json& patch) {
+    return send(token, "PATCH", kRem, patch);
+  };
+  const Json severity = {{"spec", {{"severity", "isolate"}}}};
+  const Json owner = {
+      {"metadata",
+       {{"ownerReferences", Json::array({{{"apiVersion", "v1"},
+                                          {"kind", "Node"},
+                                          {"name", "gpu-01"},
+                                          {"uid", "0aa8ee8c-2b0e-4a2c-8f0e-5f0f7a3c5a11"}}})}}}};
+  const Json finalizer = {{"metadata", {{"finalizers", Json::array({"example.com/keep"})}}}};
+  for (const std::string& token : {std::string(kHumanToken), almighty_token(1)}) {
+    expect_denied(change(token, severity), "only the remediator changes the spec of a Remediation");
+    for (const Json& patch : {owner, finalizer})
+      expect_denied(change(token, patch), "only the remediator changes owners and finalizers");
+  }
+  EXPECT_EQ(change(almighty_token(0), severity).status, 200);
+  EXPECT_EQ(change(almighty_token(0), {{"spec", {{"severity", "reboot"}}}}).status, 200);
+}
+
+// Else the garbage collector could not end a deletion in the foreground.
+TEST_F(ApprovalAdmission, WhatIsDeletedLosesItsFinalizers) {
+  const std::string path = "/apis/gpuward.dev/v1alpha1/remediations";
+  Json object = remediation("gpu-01-4");
+  object["metadata"]["finalizers"] = {"example.com/keep"};
+  ASSERT_EQ(send(kHumanToken, "POST", path, object).status, 201);
+  ASSERT_EQ(send(kHumanToken, "DELETE", path + "/gpu-01-4", Json::object()).status, 200);
+  const Json none = {{"metadata", {{"finalizers", nullptr}}}};
+  EXPECT_EQ(send(kHumanToken, "PATCH", path + "/gpu-01-4", none).status, 200);
+  EXPECT_FALSE(hands_->has(path + "/gpu-01-4"));
+}
+
 TEST_F(ApprovalAdmission, NoAccountOfOursSaysWhatHumansSay) {
   for (std::size_t i = 0; i < std::size(kOurAccounts); ++i) {
     const std::string token = almighty_token(i);
