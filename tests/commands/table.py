@@ -103,7 +103,7 @@ ROWS = (
     # ---- installs
     Row(rf"(?:sed [^|]*\| )?{KUBECTL}apply (?:-f|-k) \S+", TRY),
     Row(r"helm (?:install|upgrade) .*", TRY, prints="STATUS"),
-    Row(rf"{KUBECTL}create (?:cluster)?rolebinding gpuward-oncall .*", TRY, prints="gpuward-oncall created"),
+    Row(rf"{KUBECTL}create (?:cluster)?rolebinding gpuward-oncall(?:-reset)? .*", TRY, prints="gpuward-oncall(?:-reset)? created"),
     Row(r"kubectl create -f manifests/remediator-switch\.yaml", TRY, prints="created|AlreadyExists|already exists", exits=(0, 1)),
     Row(r"kubectl create namespace gpuward|kubectl -n gpuward create secret generic gpuward-webhook .*", TRY,
         prints="created|AlreadyExists|already exists", exits=(0, 1)),
