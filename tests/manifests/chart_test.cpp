@@ -122,6 +122,20 @@ TEST_F(Chart, GivesTheConfigMapOfTheHealthSuiteToSweepAndQuarantine) {
               AllOf(Not(HasSubstr("legacy-config")), Not(HasSubstr("--config.directory"))));
 }
 
+// Its policy, without which the token is root on every node, is rendered with the sweep.
+TEST_F(Chart, HasNoAccountOfTheSweeperWithoutSweeps) {
+  const auto accounts = [](const std::string& values) {
+    std::size_t found = 0;
+    for (const std::string& document : documents_of(chart({"--set=" + values})))
+      if (document.contains("kind: ServiceAccount\n") || document.contains("Binding\n") ||
+          document.contains("kind: Role\n") || document.contains("kind: ClusterRole\n"))
+        found += document.contains("  name: gpu-healthcheck-sweeper\n") ? 1 : 0;
+    return found;
+  };
+  EXPECT_EQ(accounts("exporter.sweep.enabled=false"), 0U);
+  EXPECT_EQ(accounts("exporter.sweep.enabled=true"), 5U);
+}
+
 TEST_F(Chart, SweepsTheNodesOfTheSelector) {
   const auto sweep = [](std::vector<std::string> values) {
     values.insert(values.end(), {"--set=exporter.sweep.enabled=true",

@@ -253,7 +253,7 @@ TEST(SecurityPage, HasEachRightThatIsShippedAndWhatItIsFor) {
        {"manifests/remediator-rbac.yaml", "manifests/remediator-jobs-rbac.yaml",
         "manifests/remediator-restart-job-rbac.yaml", "manifests/remediator-terminate-rbac.yaml",
         "manifests/remediator-loki-rbac.yaml", "manifests/exporter-rbac.yaml",
-        "manifests/oncall-rbac.yaml"}) {
+        "manifests/exporter-sweep.yaml", "manifests/oncall-rbac.yaml"}) {
     shipped.merge(rules_of(file));
   }
   for (const Cells& row : rows_below("docs/security.md", "Who may do what")) {

@@ -39,7 +39,8 @@ class SweepOnControlPlane : public ::testing::Test {
     auto plane = support::ControlPlane::start(std::move(options));
     ASSERT_TRUE(plane) << plane.error().message;
     plane_ = std::move(*plane);
-    for (const char* file : {"exporter-rbac.yaml", "exporter-admission.yaml"}) {
+    for (const char* file :
+         {"exporter-rbac.yaml", "exporter-admission.yaml", "exporter-sweep.yaml"}) {
       const auto applied = plane_->apply(std::string(kManifests) + file);
       ASSERT_TRUE(applied) << applied.error().message;
     }
@@ -93,7 +94,7 @@ class SweepOnControlPlane : public ::testing::Test {
     connection_ = std::make_unique<kube::Connection>(config, "gpuward-exporter", clock_);
     api_ = connection_->make_api({});
     SweepOptions options;
-    options.job.image = "registry.example/gpuward:1";
+    options.job.image = "gpuward-exporter-diagnostics:" GPUWARD_VERSION;  // the policy's
     options.owner = "sweep 1";
     options.poll_interval = std::chrono::milliseconds(50);
     return std::async(std::launch::async, [this, options, stop] {

@@ -58,7 +58,8 @@ class AdmissionTest : public ::testing::Test {
     auto started = support::ControlPlane::start({.apiserver_flags = audit_->apiserver_flags()});
     ASSERT_TRUE(started) << started.error().message;
     plane_ = started->release();
-    for (const char* file : {"exporter-rbac.yaml", "exporter-admission.yaml"}) {
+    for (const char* file :
+         {"exporter-rbac.yaml", "exporter-admission.yaml", "exporter-sweep.yaml"}) {
       const auto applied = plane_->apply(std::string(GPUWARD_SOURCE_DIR "/manifests/") + file);
       ASSERT_TRUE(applied) << applied.error().message;
     }
