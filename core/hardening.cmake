@@ -6,7 +6,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   add_compile_options(-mbranch-protection=standard)
 endif()
-# Both need an optimising build; the sanitizers check more than they do.
-add_compile_options("$<$<CONFIG:RelWithDebInfo,Release>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=3>"
-  "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo,Release>>:-D_GLIBCXX_ASSERTIONS>")
+# Both need an optimising build: each but Debug and one without a name. The sanitizers, in Debug, check more than they do.
+set(GPUWARD_OPTIMISES "$<NOT:$<OR:$<CONFIG:Debug>,$<STREQUAL:$<CONFIG>,>>>")
+add_compile_options("$<${GPUWARD_OPTIMISES}:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=3>"
+  "$<$<AND:$<COMPILE_LANGUAGE:CXX>,${GPUWARD_OPTIMISES}>:-D_GLIBCXX_ASSERTIONS>")
 add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>" -Wl,-z,relro -Wl,-z,now)
