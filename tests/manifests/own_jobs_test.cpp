@@ -131,6 +131,8 @@ TEST_F(OwnJobs, AreComparedWithWhatThePolicySaysOfJobs) {
   expect_allowed(kRemediator, step_job(Step::kGpuReset, jobs, {"our-reset", "--all of it"}));
   expect_refused(step_job(Step::kGpuReset, jobs, {"our-reset", "--all", "of", "it"}),
                  "not as its template: container.command");
+  expect_refused(step_job(Step::kNcclTest, jobs, {"our-reset", "--all of it"}),
+                 "not as its template: container.command");
   expect_refused(step_job(Step::kCollectEvidence, with_image()),
                  "not as its template: pod.serviceAccount, pod.serviceAccountName, container.env");
 }

@@ -104,7 +104,9 @@ class TokenRights : public ::testing::Test {
     apply_with_own_label();
     must("PATCH", std::string(kNamespace) + "/configmaps/gpuward-job-values",
          {{"data",
-           {{"image", kImage}, {"commands", "own-reset\n--all\n\nother"}, {"reboot", "true"}}}});
+           {{"image", kImage},
+            {"commands-gpu-reset", "own-reset\n--all\n\nother"},
+            {"reboot", "true"}}}});
     make_nodes();
     for (const char* account : {"agent", "quarantine", "sweeper"})
       tokens_[account] = token_of("gpu-healthcheck", std::string("gpu-healthcheck-") + account);
@@ -494,7 +496,7 @@ TEST_F(TokenRights, LetTheRemediatorCreateTheJobsOfItsTemplates) {
   table.push_back(create("remediator", "a command of the policy", kJobs,
                          step_job(Step::kGpuReset, jobs_policy(), {"own-reset", "--all"})));
   table.push_back(create("remediator", "another command of the policy", kJobs,
-                         step_job(Step::kNcclTest, jobs_policy(), {"other"})));
+                         step_job(Step::kGpuReset, jobs_policy(), {"other"})));
   expect(table);
 }
 
@@ -656,6 +658,7 @@ TEST_F(TokenRights, RefuseTheRemediatorEveryOtherJob) {
   Json elsewhere = step_job(Step::kCollectEvidence);
   elsewhere["spec"]["template"]["spec"]["containers"][0]["env"][1]["value"] = "gpu-02";
   for (const auto& [what, job] : std::vector<std::pair<std::string, Json>>{
+           {"the command of another step", step_job(Step::kNcclTest, jobs_policy(), {"other"})},
            {"evidence to an address of his own",
             step_job(Step::kCollectEvidence,
                      with([](JobsPolicy& p) { p.evidence.upload = "https://evil.example/"; }))},

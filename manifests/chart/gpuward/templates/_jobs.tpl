@@ -175,7 +175,7 @@ container}. In: a Job; out: JSON. */}}
 {{- end }}
 
 {{/* Variables of a policy: the parts of the Job, each shape, those of the Job's container, and its differences from each.
-The policy has `image`, and `commands`, which may replace the command of any shape. In: shapes (Jobs by name),
+The policy has `image`, and `commands`, which may replace the command of the Job's container. In: shapes (Jobs by name),
 ownLabels (keys that the program adds). */}}
 {{- define "gpuward.jobVariables" -}}
 # At runtime an object is a map of its fields; dyn() tells the compiler.
@@ -261,10 +261,12 @@ ownLabels (keys that the program adds). */}}
 {{- toJson $all }}
 {{- end }}
 
-{{/* Commands that replace the template's, from the policy's steps: a word a line, an empty line between two. */}}
+{{/* Commands that replace the template's, from the policy's steps: JSON of {container of the step's template: commands}. A
+word a line, an empty line between two commands. */}}
 {{- define "gpuward.jobCommands" -}}
 {{- $policy := include "gpuward.policy" . | fromYaml }}
-{{- $commands := list }}
+{{- $templates := include "gpuward.jobTemplates" . | fromJson }}
+{{- $commands := dict }}
 {{- range $part := prepend ($policy.pools | default list) $policy }}
 {{- range $key := list "severities" "recovery" "way_back" "maintenance" }}
 {{- $lists := get $part $key }}
@@ -272,12 +274,23 @@ ownLabels (keys that the program adds). */}}
 {{- range $lists }}
 {{- if kindIs "slice" . }}
 {{- range include "gpuward.steps" . | fromJsonArray }}
-{{- if and .settings.command (has .name (list "collect-evidence" "gpu-reset" "quarantine-job" "nccl-test" "nccl-pairs")) }}{{ $commands = append $commands (join "\n" .settings.command) }}{{ end }}
+{{- if .settings.command }}
+{{- $step := .name }}
+{{- $command := join "\n" .settings.command }}
+{{- range $template, $job := $templates }}
+{{- if eq $step ($template | trimPrefix "own-" | trimSuffix "-amd") }}
+{{- $container := (index $job.spec.template.spec.containers 0).name }}
+{{- $_ := set $commands $container (append (get $commands $container | default list) $command | uniq) }}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
-{{- join "\n\n" (uniq $commands) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- $texts := dict }}
+{{- range $container, $each := $commands }}{{ $_ := set $texts $container (join "\n\n" $each) }}{{ end }}
+{{- toJson $texts }}
 {{- end }}
