@@ -122,6 +122,15 @@ TEST_F(Chart, GivesTheConfigMapOfTheHealthSuiteToSweepAndQuarantine) {
               AllOf(Not(HasSubstr("legacy-config")), Not(HasSubstr("--config.directory"))));
 }
 
+TEST_F(Chart, LimitsTheRemediatorInTheExportersNamespaceForEachGrantThatReachesJobs) {
+  constexpr const char* kPolicy = "  name: gpuward-remediator-own-jobs\n";
+  for (const char* grant : {"jobs", "rebootJob", "restartJob"})
+    EXPECT_THAT(chart({std::string("--set=remediator.grants.") + grant + "=true"}),
+                HasSubstr(kPolicy))
+        << grant;
+  EXPECT_THAT(chart(), Not(HasSubstr(kPolicy)));
+}
+
 // Its policy, without which the token is root on every node, is rendered with the sweep.
 TEST_F(Chart, HasNoAccountOfTheSweeperWithoutSweeps) {
   const auto accounts = [](const std::string& values) {
