@@ -1,5 +1,5 @@
 # Compiler hardening of every shipped program and of its civetweb (tests/neighbours). tests/packaging/hardening_test
-# checks it in the programs; docs/performance.md lists its costs.
+# checks it in the programs.
 add_compile_options(-fstack-protector-strong -fstack-clash-protection)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   add_compile_options(-fcf-protection=full)
