@@ -44,7 +44,7 @@ KUBECTL = r"kubectl (?:-n \S+ )?"
 
 ROWS = (
     # ---- not run
-    Row(r"(?:sudo )?(?:timeout \d+ )?(?:nvidia-smi|nvidia-bug-report\.sh|amd-smi|lspci|fi_info|systemctl|journalctl)\b.*|"
+    Row(r"(?:sudo )?(?:timeout \d+ )?(?:nvidia-smi|nvidia-bug-report\.sh|amd-smi|lspci|lsmod|fi_info|systemctl|journalctl)\b.*|"
         r"ps -eo .*|tail .*fabricmanager\.log", NOT_HERE, "on a node with the vendor's driver"),
     Row(rf"(?:{EXPORTER})?gpuward-exporter check .*--exclusive", NOT_HERE, "loads GPUs with the vendor's diagnostics"),
     Row(r".*(?:>> /simulated/kernel\.log; .*|> /simulated/lost)'", NOT_HERE, "needs the values of manifests/samples/simulated-gpus.yaml"),
@@ -52,6 +52,7 @@ ROWS = (
         "holds the GPUs for minutes; typed by tests/unit/exporter/commands/gpu_release_process_test.cpp"),
     Row(r"kubectl delete (?:daemonset|cronjob|jobs) .*-n gpu-healthcheck.*", NOT_HERE,
         "deletes what the replaced suite has; here gpuward's own CronJob and Jobs have these names"),
+    Row(r"kubectl cordon -l gpu-healthcheck.aws-samples.io/status=fail", NOT_HERE, "no node here has the suite's label"),
     Row(r"gpuward-exporter nccl-pair .*", NOT_HERE, "needs two machines with GPUs and NCCL"),
     Row(r".*\$DAEMON\b.*|kubectl get computedomains .*", NOT_HERE, "needs a ComputeDomain of NVIDIA's DRA driver"),
     Row(r".*\$DRIVER\b.*", NOT_HERE, "needs the driver's pod of NVIDIA's GPU operator"),
