@@ -155,7 +155,8 @@ void AnnouncementRules::check_begun(const Machine& machine, const CloudEvent& ev
     is_known |= IdentityRules::is_cancelled(one, node->node);
     const AlertEvidence* const evidence = evidence_of(one, announced);
     if (one.node_uid != node->node.meta.uid || evidence == nullptr) continue;
-    const bool is_just_closed = !one.open() && now - *one.status.closed_at < kReadWithin;
+    const bool is_just_closed =
+        !one.open() && one.status.closed_at && now - *one.status.closed_at < kReadWithin;
     is_known |= one.open() || is_just_closed;
     const bool is_new = one.status.rule.empty();  // no replica has decided about it yet
     if (!one.open() || is_new || now - evidence->first_received < kLateWithin) continue;
