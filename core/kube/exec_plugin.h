@@ -44,7 +44,8 @@ class ExecCredentials final : public Credentials {
   // ignored.
   Result<std::string> authorization() override;
   Result<ClientCertificate> client_certificate() override;
-  // Keeps a credential that is younger than 5 s: the plugin would return the same one.
+  // Drops the credential, so that the next call runs the plugin again. Keeps one that is younger
+  // than 5 s: the plugin would return the same one.
   void reject(const std::string& authorization) override;
 
  private:

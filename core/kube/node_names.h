@@ -62,7 +62,7 @@ class NodeNames {
     std::string key(prefix_);
     return key += text_of(name);
   }
-  // Does not build the key: for readers of whole fleets.
+  // Compares without making a string, for loops over all nodes.
   [[nodiscard]] constexpr bool is(std::string_view key, NodeName name) const {
     return key.starts_with(prefix_) && key.substr(prefix_.size()) == text_of(name);
   }

@@ -30,8 +30,8 @@ void read_registers(Scanner text, Event& event) {
   }
 }
 
-// Returns the text after the last `mark`; empty if there is none. It uses the last one, because a
-// program whose name contains a comma can put any words before the driver's.
+// Returns the text after the last `mark`; empty if there is none. An earlier `mark` may be part of
+// a process name that the line contains.
 Scanner behind_last(std::string_view mark, std::string_view text) {
   const auto at = text.rfind(mark);
   return Scanner{at == std::string_view::npos ? std::string_view{} : text.substr(at + mark.size())};

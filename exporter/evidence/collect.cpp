@@ -110,7 +110,7 @@ class Run {
     return {.content = {}, .fault = fault.empty() ? "the program wrote nothing" : fault};
   }
 
-  // chroot comes first, so that the shell is that of the root.
+  // Runs the shell inside the chroot, so that it is the shell of that root.
   [[nodiscard]] std::vector<std::string> report_command(const fs::path& report) const {
     std::vector<std::string> bounded = {"-c", kWithinBytes, "sh",
                                         std::to_string(collector_.max_bytes / kLimitBlock),

@@ -124,7 +124,8 @@ std::optional<Wall> read_calendar(std::string_view header, const ClockText& cloc
   const std::chrono::year_month_day today(std::chrono::floor<std::chrono::days>(now));
   for (const std::chrono::years ahead :
        {std::chrono::years(1), std::chrono::years(0), std::chrono::years(-1)}) {
-    // The zone is unknown, so a date of tomorrow is not one of last year.
+    // The text has no year. The latest year counts that gives a time at most a day ahead; the day
+    // is for the unknown time zone.
     const auto local = moment((today.year() + ahead) / of_year, clock, now);
     if (local && *local <= now + std::chrono::days(1)) return *local + kFurthestWest;
   }

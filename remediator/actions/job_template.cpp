@@ -121,7 +121,7 @@ std::string number_text(double value) {
   return text.str();
 }
 
-// The machine needs the end of the step's time to restart.
+// The part of a reboot's time that is left for the machine to start. The Job has the rest.
 constexpr std::chrono::minutes kForTheRestart{10};
 
 seconds time_of(const StepRequest& request, const JobPart& part) {

@@ -1,7 +1,7 @@
-// The budgets over the real ledger: the census comes from the ClusterView, the limits from the
-// policy in force, and a granted slot is in the ledger before the step begins. Grants nothing on a
-// view that is older than kOldestView. Used by the reconciler as its Slots; keep() is the leader's
-// upkeep.
+// The Slots of the reconciler, with the ledger in the cluster. It counts the nodes of the
+// ClusterView, takes the limits of the current policy, and writes a slot into the ledger before the
+// step begins. It grants nothing if the view is older than kOldestView. The leader calls keep()
+// regularly.
 #pragma once
 
 #include <map>

@@ -233,8 +233,8 @@ void LedgerStore::remember(const Stored& stored) {
 
 Status LedgerStore::write(Stored stored, Ledger next) {
   if (auto put = put_texts(next, stored.map); !put) return put;
-  // More than any count that this process has seen, so that other replicas do not notice the same
-  // restore again.
+  // A count above all that this process has seen: otherwise other replicas would see the count go
+  // back, and report the same restore again.
   std::uint64_t writes = stored.writes + 1;
   {
     const std::lock_guard lock(mutex_);

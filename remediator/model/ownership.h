@@ -25,10 +25,10 @@ namespace gpuward::remediator {
 // intends but does not have as done. A cordon that is on the node then may be anyone's.
 [[nodiscard]] bool may_be_returned(const Remediation& remediation, const kube::Node& node);
 
-// Whether `one` acts on the node while `other` waits, both open for it: the one that the node's
-// annotation names, else the one that is not a drill, else the one whose record has a step, else
-// the older. Two are open only if a Remediation was deleted and the replicas learned of it at
-// different moments.
+// Returns whether `one` acts on the node while `other` waits, if both are open for it. The one that
+// the node's annotation names goes first; then the one that is not a drill; then the one that has
+// begun a step; then the older one. Two are open only if a Remediation was deleted and the replicas
+// learned of it at different moments.
 [[nodiscard]] bool goes_first(const Remediation& one, const Remediation& other,
                               const kube::Node& node);
 

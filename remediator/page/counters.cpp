@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 15> kErrorKinds = {
     "gone",    "blocked",         "refused",   "too_large", "overloaded",     "unavailable",
     "timeout", "cancelled",       "internal"};
 
-// The verdicts that are recorded. The others request an action, and one of these follows.
+// The verdicts that are counted. The others only ask for more input, and one of these follows.
 constexpr std::array kToldVerdicts = {
     Verdict::kLower, Verdict::kRecord, Verdict::kQuarantine, Verdict::kHold,    Verdict::kPause,
     Verdict::kBegin, Verdict::kWatch,  Verdict::kEscalate,   Verdict::kRelease, Verdict::kClose};

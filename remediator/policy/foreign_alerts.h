@@ -21,7 +21,7 @@ struct ForeignAlertRule {
   Severity severity = Severity::kNone;
 };
 
-// Returns the first rule whose labels the alert all has; null if there is none.
+// Returns the first rule whose labels are all on the alert; null if there is none.
 [[nodiscard]] const ForeignAlertRule* rule_for(std::span<const ForeignAlertRule> rules,
                                                const std::map<std::string, std::string>& labels);
 

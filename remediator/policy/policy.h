@@ -44,7 +44,8 @@ struct PoolPolicy {
 struct Exclusions {
   std::set<std::string> nodes;
   std::vector<std::string> labels;  // "key" or "key=value"
-  // With * and ?: no drain evicts a pod in them. Also in the settings of each drain.
+  // Patterns, with * and ?, of namespaces in which no drain evicts a pod. The settings of each
+  // drain have them too.
   std::vector<std::string> namespaces;
   bool control_plane = true;  // nodes of the control plane
 };

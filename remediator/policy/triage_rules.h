@@ -12,8 +12,8 @@
 
 namespace gpuward::remediator {
 
-// The severities that a model's answer may have. There is none above reset, so that no answer and
-// no setting can request more; and as foreign evidence even this leads no further than the cordon.
+// The severities that a model may report. Reset is the worst, so that no answer and no setting can
+// request more. A model's answer is foreign evidence, which leads no further than the cordon.
 enum class AdvisedSeverity : std::uint8_t { kMonitor, kReset };
 [[nodiscard]] Severity to_severity(AdvisedSeverity advised);
 

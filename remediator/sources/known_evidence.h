@@ -1,5 +1,6 @@
-// The evidence of the open Remediations, for sources that report the ends of their own alerts. It
-// is in the cluster, so that a restart loses none. Implemented by records/cluster_view.
+// Finds the evidence of the open Remediations, for sources that must report the end of each alert
+// themselves. It is read from the cluster, so that a restart loses none. Implemented by
+// records/cluster_view.
 #pragma once
 
 #include <string_view>

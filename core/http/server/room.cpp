@@ -55,7 +55,8 @@ std::vector<std::size_t> Room::choose(const std::vector<HeldConnection>& held,
     const auto worst = std::ranges::max_element(left, {}, [&](std::size_t one) {
       return std::tuple(weight(one), -static_cast<int>(*held[one].rank), now - held[one].since);
     });
-    // One at a time: each takes its share of the weight with it.
+    // Chosen one at a time: a closed connection lowers the weight of its peer, and the next choice
+    // may be of another peer.
     weights[held[*worst].peer] -= shares[held[*worst].peer];
     chosen.push_back(*worst);
     left.erase(worst);

@@ -42,8 +42,9 @@ bool is_near(WallTime one, WallTime other) {
   return one > other ? one - other <= kNear : other - one <= kNear;
 }
 
-// A reading below reset must have begun near the line. A severe one may be older, but its check
-// must have seen it near the line or later.
+// Returns whether the time of the reading lets it confirm the line. A reading that is new in this
+// boot does. A reading below reset must have begun near the line. A worse one may be older, but its
+// check must have seen it near the line or later.
 bool is_of_time(const Finding& reading, const Finding& finding, const State& state) {
   const auto known =
       state.findings.find({reading.check, reading.code, reading.pci_bus_id, reading.evidence});

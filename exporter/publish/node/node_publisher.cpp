@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 constexpr BackoffPolicy kRetry{
     .first = milliseconds(1'000), .longest = milliseconds(60'000), .factor = 2.0};
 constexpr kube::ApiDeadlines kDeadlines{milliseconds(5'000), milliseconds(15'000)};
-// For calls that nothing may wait for.
+// For calls that must not delay the rest, such as Events and the last status before the end.
 constexpr kube::ApiDeadlines kBriefDeadlines{milliseconds(2'000), milliseconds(2'000)};
 constexpr milliseconds kShortestWait{10};
 // Changes within this time are written together.
