@@ -56,7 +56,7 @@ struct AwsQuery {
   std::stop_token stop = {};
 };
 
-// Any thread.
+// Thread-safe.
 class AwsClient {
  public:
   // `http` and `clock` outlive it.

@@ -13,7 +13,7 @@
 
 namespace gpuward::aws {
 
-// Any thread.
+// Thread-safe.
 class AwsKeyRing {
  public:
   using Fetch = std::function<Result<AwsKeys>()>;

@@ -1,6 +1,6 @@
 // A typed client for the parts of the Kubernetes API that gpuward uses. One method is one request
 // (lists page). It retries requests that are safe to repeat, up to a deadline. Works over any
-// http::Client, so that the simulator can run it without a network. Any thread.
+// http::Client, so that the simulator can run it without a network. Thread-safe.
 //
 // Errors (ErrorKind): kConflict = read again and redo; kGone = list again; kBlocked = a
 // PodDisruptionBudget does not allow it now; kRefused = the API server can never allow it (more

@@ -29,7 +29,7 @@ class Connection {
 
   // Obtains the credential now, so that a slow exec plugin does not delay the first request.
   [[nodiscard]] Status log_in();
-  // `stop` cancels its waits between tries. The connection must outlive the Api. Any thread.
+  // `stop` cancels its waits between tries. The connection must outlive the Api. Thread-safe.
   [[nodiscard]] std::unique_ptr<Api> make_api(ApiDeadlines deadlines, std::stop_token stop = {});
   [[nodiscard]] const ClusterConfig& config() const { return config_; }
 

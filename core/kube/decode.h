@@ -1,5 +1,5 @@
 // Decodes Kubernetes JSON into the few fields that gpuward keeps. Used by core/kube, and for the
-// objects that an informer returns. Any thread. A field that is absent or of another type is
+// objects that an informer returns. Thread-safe. A field that is absent or of another type is
 // ignored, so that an unneeded field cannot cost the object; a missing name is an error.
 #pragma once
 

@@ -1,6 +1,6 @@
 // One call to the API server, with the parts that all calls share: headers, deadline, renewal of
 // the token after a 401, retries with jittered back-off, the pause that an overloaded server
-// requests. Inside core/kube only. Any thread.
+// requests. Inside core/kube only. Thread-safe.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // Runs a child process and returns its output: an exec plugin, a diagnostic. No shell, no terminal,
-// its own process group, a deadline, caps on its output. Any thread.
+// its own process group, a deadline, caps on its output. Thread-safe.
 #pragma once
 
 #include <chrono>

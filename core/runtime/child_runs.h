@@ -14,7 +14,7 @@
 
 namespace gpuward {
 
-// Any thread.
+// Thread-safe.
 class ChildRuns {
  public:
   // `clock` must outlive it.

@@ -18,9 +18,9 @@ class Clock {
 
   virtual ~Clock() = default;
 
-  // Any thread. For timestamps that people and other machines read; may jump.
+  // Thread-safe. For timestamps that people and other machines read; may jump.
   [[nodiscard]] virtual Wall wall() const = 0;
-  // Any thread. For deadlines and durations; never jumps.
+  // Thread-safe. For deadlines and durations; never jumps.
   [[nodiscard]] virtual Steady steady() const = 0;
   // Returns the processor time that the calling thread has used so far; only differences are
   // meaningful. By default it is the elapsed time.
@@ -43,7 +43,7 @@ class SystemClock final : public Clock {
   bool sleep_until(Steady deadline, std::stop_token stop) override;
 };
 
-// The machine's clock, for objects whose threads may outlive main(): never destroyed. Any thread.
+// The machine's clock, for objects whose threads may outlive main(): never destroyed. Thread-safe.
 [[nodiscard]] SystemClock& lasting_clock();
 
 // `2026-11-21T08:04:56Z`; with milliseconds `2026-11-21T08:04:56.123Z`.

@@ -29,7 +29,7 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  // Any thread. `message` is constant text; variable parts go into fields.
+  // Thread-safe. `message` is constant text; variable parts go into fields.
   void debug(std::string_view message, Fields fields = {}) {
     write(LogLevel::kDebug, message, fields);
   }

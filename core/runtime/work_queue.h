@@ -22,7 +22,7 @@ class WorkQueue {
   // `clock` must outlive the queue.
   WorkQueue(Clock& clock, std::size_t capacity);
 
-  // Any thread. Returns false if the queue is full; the key is then dropped. A key that waits
+  // Thread-safe. Returns false if the queue is full; the key is then dropped. A key that waits
   // already keeps the earlier of its times. A key that a worker holds is handed out again after
   // done().
   [[nodiscard]] bool add(const std::string& key);

@@ -93,7 +93,7 @@ class Catalogue {
  public:
   explicit Catalogue(CatalogueOptions options = {});
 
-  // Any thread. Returns the severity, action and clearing rule for one event. `gpu_name` ("NVIDIA
+  // Thread-safe. Returns the severity, action and clearing rule for one event. `gpu_name` ("NVIDIA
   // A100-SXM4-80GB") matters only in the seed profile; empty if the inventory has no name.
   [[nodiscard]] Assessment judge(const Event& event, std::string_view gpu_name = {}) const;
   // Returns the current policy for each Xid of the table and of the overrides, ascending by code.

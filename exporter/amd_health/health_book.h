@@ -1,5 +1,5 @@
 // The state of gpuward-amd-health: the newest line from gpuward-exporter, and the errors that a
-// tester has injected. The gRPC services read it. Any thread.
+// tester has injected. The gRPC services read it. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ struct SweepCount {
 // `number` of `all`, counted from 1.
 [[nodiscard]] std::string check_words(std::string_view check, std::size_t number, std::size_t all);
 
-// Any thread.
+// Thread-safe.
 class ProgressLine {
  public:
   // `out` and `clock` must outlive it.

@@ -85,7 +85,7 @@ struct Policy {
   std::shared_ptr<const xid::Catalogue> catalogue;
 };
 
-// A reload replaces the whole policy. Any thread.
+// A reload replaces the whole policy. Thread-safe.
 class CurrentPolicy {
  public:
   explicit CurrentPolicy(Settings settings) { set(std::move(settings)); }

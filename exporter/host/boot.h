@@ -1,5 +1,5 @@
 // The boot of this machine and its time. It gives a starting node time before a missing GPU counts,
-// and identifies the boot for findings that a reboot clears. Any thread.
+// and identifies the boot for findings that a reboot clears. Thread-safe.
 #pragma once
 
 #include <chrono>

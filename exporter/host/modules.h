@@ -1,5 +1,5 @@
 // Kernel modules: whether a driver is loaded, its version, and since when. Used by the checks of
-// GPUs and EFA. Any thread.
+// GPUs and EFA. Thread-safe.
 #pragma once
 
 #include <chrono>

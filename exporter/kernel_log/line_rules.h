@@ -30,7 +30,7 @@ struct LineRule {
 // Returns why a pattern is invalid and how to fix it; nullopt if it is valid.
 [[nodiscard]] std::optional<std::string> fault_of_pattern(const std::string& pattern);
 
-// Immutable; copies share the compiled patterns. Any thread.
+// Immutable; copies share the compiled patterns. Thread-safe.
 class LineRules {
  public:
   LineRules() = default;  // none

@@ -27,7 +27,7 @@ class Publisher {
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  // Any thread. Returns the answer to a scrape; without text if rendering failed.
+  // Thread-safe. Returns the answer to a scrape; without text if rendering failed.
   [[nodiscard]] metrics::Exposition for_scrape();
 
  private:

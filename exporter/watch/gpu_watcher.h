@@ -41,9 +41,9 @@ class GpuWatcher {
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
 
-  // Any thread. Allows the source to use the driver.
+  // Thread-safe. Allows the source to use the driver.
   void begin();
-  // Any thread. Requests a reading now instead of at the next interval.
+  // Thread-safe. Requests a reading now instead of at the next interval.
   void hurry() { source_->hurry(); }
   // Any thread; the same as in GpuSource.
   void set_released(bool is_released) { source_->set_released(is_released); }

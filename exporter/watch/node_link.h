@@ -32,9 +32,9 @@ class NodeLink {
   void configure(const Settings& settings);
   // Any thread, for 5 s at most. kNotFound if there is no API server, no name or no label.
   [[nodiscard]] Result<std::string> instance_type() const;
-  // Any thread. Returns the label that asks for the GPUs; nullopt also without an API server.
+  // Thread-safe. Returns the label that asks for the GPUs; nullopt also without an API server.
   [[nodiscard]] std::optional<std::string> asking_label() const;
-  // Any thread. Returns whether asking_label() has had its first answer, or needs none.
+  // Thread-safe. Returns whether asking_label() has had its first answer, or needs none.
   [[nodiscard]] bool has_answer() const { return !own_node_ || own_node_->has_answer(); }
 
  private:

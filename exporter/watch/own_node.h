@@ -24,11 +24,11 @@ class OwnNode {
   // `make_api` refers to must outlive it.
   OwnNode(std::string name, MakeApi make_api, Clock& clock, Log& log);
 
-  // Any thread. Returns label_asking_for_gpus() (asking_label.h) for the last labels: nullopt
+  // Thread-safe. Returns label_asking_for_gpus() (asking_label.h) for the last labels: nullopt
   // before the first answer. While the API server is down or has no such Node, the last labels
   // count.
   [[nodiscard]] std::optional<std::string> asking_label() const;
-  // Any thread. Returns true after the first answer, the Node or a failure.
+  // Thread-safe. Returns true after the first answer, the Node or a failure.
   [[nodiscard]] bool has_answer() const;
 
  private:

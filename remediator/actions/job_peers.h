@@ -20,7 +20,7 @@ struct SeenRemediation {
   std::shared_ptr<const kube::Node> node;  // of that name, as last seen; null: not known
 };
 
-// Any thread.
+// Thread-safe.
 class SeenRemediations {
  public:
   virtual ~SeenRemediations() = default;

@@ -10,7 +10,7 @@
 
 namespace gpuward::remediator {
 
-// All must outlive it; `proofs` is null if nothing can prove a machine off. Any thread.
+// All must outlive it; `proofs` is null if nothing can prove a machine off. Thread-safe.
 class OutOfServiceAction final : public StepAction {
  public:
   OutOfServiceAction(kube::Api& api, ProofSource* proofs) : api_(api), proofs_(proofs) {}

@@ -14,7 +14,7 @@ namespace gpuward::remediator {
 // A test that takes longer has no result: the program has 10 min, its Job 2 min more.
 inline constexpr std::chrono::minutes kLongestPairTest{13};
 
-// Any thread. `leader` is always the request of the Remediation whose facts have the test.
+// Thread-safe. `leader` is always the request of the Remediation whose facts have the test.
 class PairJobs {
  public:
   // Both must outlive it.

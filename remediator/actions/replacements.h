@@ -43,7 +43,7 @@ struct Newcomer {
   std::vector<ReplacementClaim> claims = {};  // of other Remediations
 };
 
-// Any thread.
+// Thread-safe.
 class Replacements {
  public:
   virtual ~Replacements() = default;

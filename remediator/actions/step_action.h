@@ -82,7 +82,7 @@ class StepAction {
   [[nodiscard]] virtual Status abandon(const StepRequest&) { return {}; }
 };
 
-// Finds the action of a step; nullptr if this process has none for it. Any thread.
+// Finds the action of a step; nullptr if this process has none for it. Thread-safe.
 using StepActions = std::function<StepAction*(Step)>;
 
 }  // namespace gpuward::remediator

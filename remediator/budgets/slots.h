@@ -28,7 +28,7 @@ struct SlotRefusal {
          !remediation.is_drill();
 }
 
-// Any thread.
+// Thread-safe.
 class Slots {
  public:
   virtual ~Slots() = default;

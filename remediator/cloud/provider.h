@@ -71,7 +71,7 @@ struct MachineFate {
          kind == ErrorKind::kNotFound;
 }
 
-// Any thread. The message of an error says why.
+// Thread-safe. The message of an error says why.
 class CloudProvider {
  public:
   virtual ~CloudProvider() = default;

@@ -62,7 +62,7 @@ class EvidenceSources {
   // Where alerts and events are handed in. This must outlive whoever serves them.
   [[nodiscard]] std::vector<http::Route> webhook_routes(http::Access access);
   [[nodiscard]] std::vector<SourceCounts> counts() const;
-  // Any thread. The webhook's server has answered with that status, its refusals included.
+  // Thread-safe. The webhook's server has answered with that status, its refusals included.
   void note_answer(int status) { connections_->note_answer(status); }
   // The webhook answers 503 from now on, and the threads of the sources end.
   void request_stop();

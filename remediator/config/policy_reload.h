@@ -40,7 +40,7 @@ class PolicyReload {
   void reload();
   void reload_if_changed();
 
-  // Any thread.
+  // Thread-safe.
   [[nodiscard]] bool last_good() const { return last_good_; }
   [[nodiscard]] Clock::Wall last_good_at() const { return last_good_at_; }
 

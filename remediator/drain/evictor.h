@@ -1,5 +1,6 @@
 // Sends the removals of all drains: at one rate, with a limited number at a time, each only after a
-// call of its permit, and none while the API server wants a pause. Used by the drainer. Any thread.
+// call of its permit, and none while the API server wants a pause. Used by the drainer.
+// Thread-safe.
 #pragma once
 
 #include <chrono>

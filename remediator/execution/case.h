@@ -107,7 +107,7 @@ class CaseReader {
 };
 
 // Calls decide(), and fetches what it asks for: a health report, the firing alerts, the guard of
-// approvals, a slot of the budgets. Any thread.
+// approvals, a slot of the budgets. Thread-safe.
 class CaseDecider {
  public:
   explicit CaseDecider(const ReconcilerParts& parts) : parts_(parts) {}

@@ -117,7 +117,7 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Any thread. A new policy is in force: recomputes the places of the nodes, and reconciles every
+  // Thread-safe. A new policy is in force: recomputes the places of the nodes, and reconciles every
   // node with an open Remediation.
   void take_policy();
   void request_stop();

@@ -23,7 +23,7 @@ class GuardProbe final : public ApprovalGuard {
 
   // Blocks for at most two probes: the one in progress and the next.
   [[nodiscard]] Status check(std::chrono::milliseconds max_age) override;
-  // Returns the last result; nullopt before the first. Any thread.
+  // Returns the last result; nullopt before the first. Thread-safe.
   [[nodiscard]] std::optional<Status> last() const;
   // Whether this process has ever seen approvals guarded.
   [[nodiscard]] bool was_in_force() const;

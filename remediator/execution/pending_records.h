@@ -13,7 +13,7 @@
 
 namespace gpuward::remediator {
 
-// Any thread.
+// Thread-safe.
 class PendingRecords {
  public:
   explicit PendingRecords(const ReconcilerParts& parts) : parts_(parts) {}

@@ -17,7 +17,7 @@
 
 namespace gpuward::remediator {
 
-// Any thread. Keeps only Remediations whose last check has failed.
+// Thread-safe. Keeps only Remediations whose last check has failed.
 class RetryTimes {
  public:
   explicit RetryTimes(Clock& clock, std::uint64_t jitter_seed = 0)

@@ -19,7 +19,7 @@ namespace gpuward::remediator {
 
 // Whether a step may change something right now; checked right before each call that changes
 // anything. All of it is read freshly, and no answer rests on data older than 30 s. Steps get it,
-// and their evictions and cloud calls check it again before each repeat. Any thread.
+// and their evictions and cloud calls check it again before each repeat. Thread-safe.
 class StepPermits {
  public:
   StepPermits(const ReconcilerParts& parts, CaseReader& reader) : parts_(parts), reader_(reader) {}

@@ -21,7 +21,7 @@ class FencedClient final : public http::Client {
   // `behind` must outlive it, and so must all objects that `may_write` refers to.
   FencedClient(http::Client& behind, MayWrite may_write);
 
-  // Any thread. kCancelled if it may not write: nothing was sent, and no caller retries that.
+  // Thread-safe. kCancelled if it may not write: nothing was sent, and no caller retries that.
   [[nodiscard]] Result<http::ClientResponse> send(const http::ClientRequest& request) override;
   [[nodiscard]] Result<http::ClientResponse> stream(
       const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,

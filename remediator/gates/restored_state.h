@@ -12,7 +12,7 @@
 
 namespace gpuward::remediator {
 
-// Any thread.
+// Thread-safe.
 class RestoredState {
  public:
   struct Notice {

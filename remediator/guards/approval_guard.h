@@ -17,7 +17,7 @@ inline constexpr std::string_view kOperatorsRefusal = "this account may not chan
 class ApprovalGuard {
  public:
   virtual ~ApprovalGuard() = default;
-  // Any thread. A value: approvals are guarded, by a check at most `max_age` old. kRefused: they
+  // Thread-safe. A value: approvals are guarded, by a check at most `max_age` old. kRefused: they
   // are not. Any other error: it is unknown.
   [[nodiscard]] virtual Status check(std::chrono::milliseconds max_age) = 0;
 };

@@ -64,7 +64,7 @@ struct NodeScrapes {
 // `most_down`: if more exporters are down, Prometheus itself counts as cut off.
 [[nodiscard]] MachineProof proof_of(const NodeScrapes& scrapes, int most_down);
 
-// The source of the scrapes (sources/prometheus_scrapes). Any thread.
+// The source of the scrapes (sources/prometheus_scrapes). Thread-safe.
 class ScrapeStates {
  public:
   virtual ~ScrapeStates() = default;
@@ -72,7 +72,7 @@ class ScrapeStates {
   [[nodiscard]] virtual Result<NodeScrapes> of(std::string_view node, std::string_view address) = 0;
 };
 
-// Reads the proofs right before gpuward disrupts a silent node. Any thread.
+// Reads the proofs right before gpuward disrupts a silent node. Thread-safe.
 class ProofSource {
  public:
   virtual ~ProofSource() = default;

@@ -54,7 +54,7 @@ struct FoldedSignals {
 
 // Ends of alerts that arrived a moment ago, for firings that arrive later still: out of order, or
 // repeated by a retry. An open Remediation that has the alert remembers its end longer. Memory of
-// this process only, bounded. Any thread.
+// this process only, bounded. Thread-safe.
 class RecentEnds {
  public:
   static constexpr std::size_t kMost = 10'000;

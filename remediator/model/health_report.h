@@ -42,7 +42,7 @@ struct HealthReport {
 // Returns the report as only a drill may use it: injected faults count as real ones.
 [[nodiscard]] HealthReport with_drill(HealthReport report);
 
-// Source of the reports (sources/prometheus_reports). Any thread.
+// Source of the reports (sources/prometheus_reports). Thread-safe.
 class HealthReports {
  public:
   virtual ~HealthReports() = default;

@@ -28,7 +28,7 @@ class ApiTimes final : public http::Client {
       const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
       const std::function<bool(std::string_view)>& on_bytes) override;
 
-  // Any thread. Returns seconds by verb (the HTTP method in lower case) and class of the code:
+  // Thread-safe. Returns seconds by verb (the HTTP method in lower case) and class of the code:
   // `2xx` to `5xx`, `none` without an answer. All possible series exist from the start.
   [[nodiscard]] metrics::Family family() const;
 

@@ -23,7 +23,7 @@ namespace gpuward::remediator {
 
 [[nodiscard]] std::string to_audit_line(const AuditRecord& record);  // ends with a newline
 
-// Any thread.
+// Thread-safe.
 class AuditTrail {
  public:
   // Appends to `path`; empty: stdout. kForbidden or kNotFound if it cannot be opened.

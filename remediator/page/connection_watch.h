@@ -49,7 +49,7 @@ class ConnectionWatch {
   // Starts the thread; the destructor stops and joins it.
   void start();
   void request_stop() { thread_.request_stop(); }
-  // Any thread. Notes that the webhook has answered a request with that status; 401 and 403 are
+  // Thread-safe. Notes that the webhook has answered a request with that status; 401 and 403 are
   // kept.
   void note_answer(int status);
   // Checks once and publishes the result, once the view has the nodes. For the thread, or for a

@@ -35,7 +35,7 @@ struct CounterValues {
   std::optional<Clock::Wall> last_notification;
 };
 
-// Any thread.
+// Thread-safe.
 class Counters {
  public:
   explicit Counters(Clock& clock);

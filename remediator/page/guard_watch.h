@@ -24,7 +24,7 @@ class GuardWatch {
  public:
   // All references must outlive it.
   GuardWatch(GuardProbe& probe, const CurrentPolicy& policy, Clock& clock, Log& log);
-  // Any thread. Returns why the process is not ready; nullopt if the guard does not prevent it.
+  // Thread-safe. Returns why the process is not ready; nullopt if the guard does not prevent it.
   [[nodiscard]] std::optional<std::string> objection() const;
   // Returns nullopt if the policy needs no approval.
   [[nodiscard]] std::optional<bool> guarded() const;

@@ -21,7 +21,7 @@ class Readiness {
   // All references must outlive this. `api` should have a short deadline.
   Readiness(kube::Api& api, const ClusterView& view, Clock& clock,
             std::chrono::milliseconds every = std::chrono::seconds(3));
-  // Any thread. Returns why it is not ready; nullopt if it is.
+  // Thread-safe. Returns why it is not ready; nullopt if it is.
   [[nodiscard]] std::optional<std::string> objection() const;
   void request_stop() { thread_.request_stop(); }
 

@@ -1,4 +1,4 @@
-// The policy in force, replaced as a whole when its file changes. Any thread. Each decision reads
+// The policy in force, replaced as a whole when its file changes. Thread-safe. Each decision reads
 // it once, so that it sees one policy from begin to end.
 #pragma once
 

@@ -39,7 +39,7 @@ inline constexpr std::chrono::milliseconds kOldestView{30'000};
 
 enum class Informer : std::uint8_t { kNodes, kRemediations };
 
-// When each informer last heard from the API server. Any thread.
+// When each informer last heard from the API server. Thread-safe.
 class InformerState {
  public:
   // The informer has received a complete list.
@@ -71,7 +71,7 @@ struct ViewState {
   std::multimap<std::string, std::string> by_node;  // node name -> name of a Remediation
 };
 
-// Any thread. Its queries are in view_queries.h.
+// Thread-safe. Its queries are in view_queries.h.
 class ClusterView final : public KnownEvidence,
                           public NodeConditions,
                           public NodeLines,

@@ -18,7 +18,7 @@ namespace gpuward::remediator {
 
 inline constexpr const char* kExclusionMap = "gpuward-exclusions";
 
-// Any thread.
+// Thread-safe.
 class ExclusionStore {
  public:
   // Returns the next list for the present one, or why nothing changes. May be called again.

@@ -11,7 +11,7 @@
 
 namespace gpuward::remediator {
 
-// Any thread.
+// Thread-safe.
 class KnownReplacements final : public Replacements {
  public:
   // Both must outlive it.

@@ -13,7 +13,7 @@
 
 namespace gpuward::remediator {
 
-// Any thread. Errors are those of kube::Api: kConflict = read again and redo.
+// Thread-safe. Errors are those of kube::Api: kConflict = read again and redo.
 class RemediationStore {
  public:
   explicit RemediationStore(kube::Api& api) : api_(api) {}

@@ -16,7 +16,7 @@ namespace gpuward::remediator {
 class FiringAlerts {
  public:
   virtual ~FiringAlerts() = default;
-  // Any thread. Returns all firing alerts; `is_suppressed` if they are silenced or inhibited.
+  // Thread-safe. Returns all firing alerts; `is_suppressed` if they are silenced or inhibited.
   [[nodiscard]] virtual Result<std::vector<Alert>> read(std::chrono::milliseconds timeout) = 0;
 };
 

@@ -46,7 +46,7 @@ class AlertmanagerWebhook {
   [[nodiscard]] http::Response handle_event(const http::Request& request);
   // From now on every answer is 503: the process is about to exit.
   void close() { closed_ = true; }
-  // The calls accepted since the start. Any thread.
+  // The calls accepted since the start. Thread-safe.
   [[nodiscard]] WebhookCalls calls() const;
 
  private:

@@ -1,5 +1,5 @@
 // Which ignored alerts were logged already: an alert repeats for as long as it fires, and one line
-// is enough. Memory of this process only, bounded. Any thread.
+// is enough. Memory of this process only, bounded. Thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 
 namespace gpuward::remediator {
 
-// Any thread.
+// Thread-safe.
 class KnownEvidence {
  public:
   virtual ~KnownEvidence() = default;

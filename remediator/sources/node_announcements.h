@@ -14,7 +14,7 @@ struct AnnouncedNode {
   std::vector<NodeAnnouncement> list;  // empty: nothing is announced
 };
 
-// Any thread.
+// Thread-safe.
 class NodeAnnouncements {
  public:
   virtual ~NodeAnnouncements() = default;

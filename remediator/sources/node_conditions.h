@@ -11,7 +11,7 @@
 
 namespace gpuward::remediator {
 
-// Any thread.
+// Thread-safe.
 class NodeConditions {
  public:
   virtual ~NodeConditions() = default;

@@ -14,7 +14,7 @@ struct NodeLine {
   kube::WallTime at;
 };
 
-// Any thread.
+// Thread-safe.
 class NodeLines {
  public:
   virtual ~NodeLines() = default;

@@ -9,7 +9,7 @@
 
 namespace gpuward::remediator {
 
-// Any thread.
+// Thread-safe.
 class NodeSigns {
  public:
   virtual ~NodeSigns() = default;

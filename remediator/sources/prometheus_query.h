@@ -23,7 +23,7 @@ namespace gpuward::remediator {
 [[nodiscard]] Result<double> sample_value(const Json& sample);
 [[nodiscard]] Clock::Wall time_of_sample(double seconds);
 
-// Any thread.
+// Thread-safe.
 class PrometheusQuery {
  public:
   // `url` is Prometheus' base (`http://prometheus:9090`); `http` and `clock` must outlive this.

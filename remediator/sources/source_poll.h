@@ -54,7 +54,7 @@ class SourcePoll {
   SourcePoll(const SourcePoll&) = delete;
   SourcePoll& operator=(const SourcePoll&) = delete;
 
-  // Any thread.
+  // Thread-safe.
   void request_stop() { thread_.request_stop(); }
   [[nodiscard]] SourceCounts counts() const;
 

@@ -81,15 +81,15 @@ class Triage {
   Triage(const Triage&) = delete;
   Triage& operator=(const Triage&) = delete;
 
-  // Any thread. Prepares a model for these rules; nothing changes yet. Fails if a file cannot be
+  // Thread-safe. Prepares a model for these rules; nothing changes yet. Fails if a file cannot be
   // read.
   [[nodiscard]] Result<Prepared> prepare(const TriageRules& rules) const;
-  // Any thread. Different rules discard the answers given under the previous ones.
+  // Thread-safe. Different rules discard the answers given under the previous ones.
   void take_over(Prepared desk);
   // Any thread; never blocks. False: there is no model, or too many lines wait.
   bool offer(UnknownLine line);
-  // Any thread. Returns the findings that are not forgotten yet: the caller calls `forget` with the
-  // number of the oldest that are durable.
+  // Thread-safe. Returns the findings that are not forgotten yet: the caller calls `forget` with
+  // the number of the oldest that are durable.
   [[nodiscard]] std::vector<TriageFinding> findings() const;
   void forget(std::size_t oldest);
   [[nodiscard]] TriageTally tally() const;

@@ -18,7 +18,7 @@
 
 namespace gpuward::remediator {
 
-// Any thread.
+// Thread-safe.
 class Site {
  public:
   // All references must outlive it. `api` has deadlines: a page waits for four requests at most.

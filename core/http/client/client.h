@@ -62,7 +62,7 @@ class Client {
  public:
   virtual ~Client() = default;
 
-  // Any thread. Any HTTP status is a value; errors are those of the transport: kUnavailable (no
+  // Thread-safe. Any HTTP status is a value; errors are those of the transport: kUnavailable (no
   // connection, broken response), kTimeout, kTooLarge, kInvalid (not a URL). The message names
   // method and host, never a header.
   [[nodiscard]] virtual Result<ClientResponse> send(const ClientRequest& request) = 0;

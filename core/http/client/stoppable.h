@@ -10,7 +10,7 @@
 namespace gpuward::http {
 
 // Like send(), but a call whose body stalls may take up to twice `request.timeout`.
-// `request.max_response_bytes` holds. A stop is kCancelled within 100 ms. Any thread.
+// `request.max_response_bytes` holds. A stop is kCancelled within 100 ms. Thread-safe.
 [[nodiscard]] Result<ClientResponse> send_until_stopped(Client& client,
                                                         const ClientRequest& request,
                                                         gpuward::Clock& clock,

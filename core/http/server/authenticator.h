@@ -19,9 +19,9 @@ class Authenticator {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Authenticator>> create(const ServerOptions& options);
 
-  // Any thread. The subject of the caller, which may be empty, also that of a certificate; else the
-  // answer that refuses it. `request.subject` is that of the client's certificate; whether TLS has
-  // verified one is has_verified_certificate alone.
+  // Thread-safe. The subject of the caller, which may be empty, also that of a certificate; else
+  // the answer that refuses it. `request.subject` is that of the client's certificate; whether TLS
+  // has verified one is has_verified_certificate alone.
   [[nodiscard]] std::expected<std::string, Response> authenticate(const Request& request);
 
  private:

@@ -26,7 +26,7 @@ class BasicUsers {
   [[nodiscard]] static Result<std::unique_ptr<BasicUsers>> load(const std::string& file,
                                                                 OnProblem on_problem);
 
-  // Any thread. An unknown user costs as much as a wrong password. A password that is remembered
+  // Thread-safe. An unknown user costs as much as a wrong password. A password that is remembered
   // waits for no hash; others wait in the queue, or are refused while it is full. A file that has
   // become unreadable or wrong leaves the users as they were, and is read again at the next call.
   [[nodiscard]] PasswordOutcome verify(const std::string& user, const std::string& password,

@@ -23,7 +23,7 @@ class BearerTokens {
   [[nodiscard]] static Result<std::unique_ptr<BearerTokens>> load(
       const std::vector<std::string>& files, OnProblem on_problem);
 
-  // Any thread. Takes the same time for every token. A file that has become unreadable or wrong is
+  // Thread-safe. Takes the same time for every token. A file that has become unreadable or wrong is
   // reported to on_problem, leaves the tokens as they were, and is read again at the next call.
   [[nodiscard]] bool contains(std::string_view token);
 

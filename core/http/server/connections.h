@@ -32,7 +32,7 @@ class Connections {
   // Once, before the first look: by these the sockets of silent clients are found.
   void watch_listeners(std::vector<ListeningSocket> listeners);
 
-  // Any thread.
+  // Thread-safe.
   [[nodiscard]] Connection* open();
   // A TLS handshake begins: a worker is taken by a connection that may never be open().
   void expect();

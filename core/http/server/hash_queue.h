@@ -25,7 +25,7 @@ class HashQueue {
                      std::chrono::milliseconds max_wait = std::chrono::seconds(2))
       : max_waiting_(max_waiting), max_wait_(max_wait) {}
 
-  // Any thread. Calls `is_right` on it when its turn has come. A peer is a peer_key().
+  // Thread-safe. Calls `is_right` on it when its turn has come. A peer is a peer_key().
   [[nodiscard]] PasswordOutcome run(const std::string& address,
                                     const std::function<bool()>& is_right);
 

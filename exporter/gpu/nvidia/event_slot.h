@@ -29,7 +29,7 @@ class EventSlot {
   // Event thread. Waits at most `limit`, even if there is no set or a broken one.
   [[nodiscard]] std::vector<GpuXid> wait(std::chrono::milliseconds limit);
 
-  // Any thread. Whether the driver keeps the event thread far longer than requested.
+  // Thread-safe. Whether the driver keeps the event thread far longer than requested.
   [[nodiscard]] bool is_stuck() const;
 
   // The longest wait in one call into the driver, and so the longest delay of a reopening.

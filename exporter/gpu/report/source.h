@@ -60,10 +60,10 @@ class GpuSource {
   [[nodiscard]] virtual std::vector<GpuXid> take_xids() = 0;
   // Requests a reading now instead of at the next interval.
   virtual void hurry() = 0;
-  // Any thread. Releases the driver: telemetry() reports kReleased, without a report, once nothing
+  // Thread-safe. Releases the driver: telemetry() reports kReleased, without a report, once nothing
   // of it is held. `false` resumes the readings.
   virtual void set_released(bool is_released) = 0;
-  // Any thread. Whether it is released and holds nothing of the driver now.
+  // Thread-safe. Whether it is released and holds nothing of the driver now.
   [[nodiscard]] virtual bool has_let_go() const = 0;
   // For operators: "worker process, libnvidia-ml.so.1", "simulated by /etc/gpus.yaml".
   [[nodiscard]] virtual std::string describe() const = 0;

@@ -8,19 +8,19 @@ namespace gpuward::exporter {
 
 class ReleaseGate {
  public:
-  // Any thread. Returns whether the request is new.
+  // Thread-safe. Returns whether the request is new.
   bool ask(bool is_wanted) {
     const std::lock_guard lock(mutex_);
     const bool is_new = is_wanted_ != is_wanted;
     is_wanted_ = is_wanted;
     return is_new;
   }
-  // Any thread.
+  // Thread-safe.
   [[nodiscard]] bool is_asked() const {
     const std::lock_guard lock(mutex_);
     return is_wanted_;
   }
-  // Any thread. No GPU is held, and none will be before the release has ended.
+  // Thread-safe. No GPU is held, and none will be before the release has ended.
   [[nodiscard]] bool is_done() const {
     const std::lock_guard lock(mutex_);
     return is_wanted_ && holds_none_;
