@@ -20,7 +20,7 @@ struct WebConfig {
   [[nodiscard]] bool asks_for_credentials() const {
     return !auth.bearer_token_files.empty() || !auth.basic_users_file.empty();
   }
-  // Of metrics and pages, which anybody may read unless the file names credentials.
+  // Returns the access to metrics and pages: open, unless the file names credentials.
   [[nodiscard]] Access access_to_metrics() const {
     return asks_for_credentials() ? Access::kAuthenticated : Access::kOpen;
   }

@@ -24,7 +24,7 @@ struct DcgmFault {
 
 struct DcgmSeverities {
   Severity bare_fail = Severity::kReset;  // of a Fail without an error
-  // Of each Fail, whatever its error says: with the seed profile.
+  // With the seed profile: the severity of each Fail, regardless of its error.
   std::optional<Severity> each_fail = std::nullopt;
 };
 
