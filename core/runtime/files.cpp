@@ -130,4 +130,20 @@ bool FileWatch::changed() {
   return true;
 }
 
+FileReload::FileReload(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (!file.empty()) watches_.emplace_back(file);
+  }
+}
+
+Status FileReload::reload_if_due(const std::function<Status()>& read) {
+  for (FileWatch& watch : watches_) is_due_ = watch.changed() || is_due_;
+  if (!is_due_) return {};
+  auto status = read();
+  is_due_ = !status;
+  const std::string message = status ? std::string() : status.error().message;
+  if (std::exchange(reported_, message) == message) return {};
+  return status;
+}
+
 }  // namespace gpuward

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/model/result.h"
 
@@ -40,6 +42,24 @@ class FileWatch {
   };
   std::filesystem::path path_;
   Stamp last_;
+};
+
+// Reads files again when one of them has changed, and after a read that failed. Not thread-safe.
+class FileReload {
+ public:
+  // Takes the files as read just now. An empty path stands for no file.
+  explicit FileReload(const std::vector<std::string>& files);
+
+  // Calls `read` if a read is due. If the read fails, the next call reads again, because the cause
+  // may be a half-written file or a lack of descriptors. Returns the error of a failed read once:
+  // while the error stays the same, later calls return success, so that a client that causes many
+  // calls cannot fill a log.
+  [[nodiscard]] Status reload_if_due(const std::function<Status()>& read);
+
+ private:
+  std::vector<FileWatch> watches_;
+  bool is_due_ = false;
+  std::string reported_;  // the message of the last failed read; empty after a good one
 };
 
 }  // namespace gpuward

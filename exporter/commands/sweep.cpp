@@ -81,7 +81,7 @@ Result<std::vector<kube::Node>> Sweep::list_candidates() {
     return objection.has_value();
   });
   report_.left_alone += left;
-  sort_by_last_sweep(*nodes);
+  sort_by_last_sweep(*nodes, clock_.wall());
   return nodes;
 }
 

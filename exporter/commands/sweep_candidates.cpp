@@ -37,9 +37,9 @@ std::optional<std::string> objection_to_sweep(const kube::Node& node, kube::Wall
 
 bool has_gpus(const kube::Pod& pod) { return !kube::has_ended(pod) && kube::uses_gpus(pod); }
 
-void sort_by_last_sweep(std::vector<kube::Node>& nodes) {
-  std::ranges::sort(nodes, {}, [](const kube::Node& node) {
-    return std::pair(last_sweep(node), std::string_view(node.meta.name));
+void sort_by_last_sweep(std::vector<kube::Node>& nodes, kube::WallTime now) {
+  std::ranges::sort(nodes, {}, [now](const kube::Node& node) {
+    return std::pair(last_sweep(node, now), std::string_view(node.meta.name));
   });
 }
 

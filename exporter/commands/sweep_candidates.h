@@ -19,6 +19,6 @@ namespace gpuward::exporter {
 
 // Sorts the node with the oldest sweep first, so that a fleet larger than one sweep is covered and
 // nodes whose check is always skipped do not block others.
-void sort_by_last_sweep(std::vector<kube::Node>& nodes);
+void sort_by_last_sweep(std::vector<kube::Node>& nodes, kube::WallTime now);
 
 }  // namespace gpuward::exporter

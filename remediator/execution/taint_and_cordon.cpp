@@ -161,7 +161,7 @@ Status TaintAndCordon::check_no_disruptive_pod(const Case& now) {
   if (const auto until = restarts_until(now, parts_.clock.wall())) {
     return fail(
         ErrorKind::kUnavailable,
-        "the Job of reboot has run, and the machine may restart until " + to_rfc3339(*until));
+        "the Job of reboot may have run, and the machine may restart until " + to_rfc3339(*until));
   }
   for (const Step step : {Step::kGpuReset, Step::kReboot}) {
     const StepRecord* const record = now.remediation.status.find(step);

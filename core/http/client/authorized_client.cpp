@@ -93,12 +93,10 @@ Result<std::unique_ptr<AuthorizedClient>> AuthorizedClient::open(ClientFiles fil
   return client;
 }
 
-AuthorizedClient::AuthorizedClient(ClientFiles files) : files_(std::move(files)) {
-  for (const auto* file : {&files_.ca_file, &files_.bearer_token_file, &files_.basic_auth_file,
-                           &files_.certificate_file, &files_.key_file}) {
-    if (!file->empty()) watches_.emplace_back(*file);
-  }
-}
+AuthorizedClient::AuthorizedClient(ClientFiles files)
+    : files_(std::move(files)),
+      reload_({files_.ca_file, files_.bearer_token_file, files_.basic_auth_file,
+               files_.certificate_file, files_.key_file}) {}
 
 Result<std::shared_ptr<AuthorizedClient::Identity>> AuthorizedClient::read() const {
   auto authorization = read_authorization(files_);
@@ -110,11 +108,13 @@ Result<std::shared_ptr<AuthorizedClient::Identity>> AuthorizedClient::read() con
 
 std::shared_ptr<AuthorizedClient::Identity> AuthorizedClient::current() {
   const std::lock_guard lock(mutex_);
-  bool has_changed = false;
-  for (FileWatch& watch : watches_) has_changed |= watch.changed();
-  if (has_changed) {
-    if (auto identity = read()) identity_ = *std::move(identity);
-  }
+  // A failure shows in the answers to the old identity once these are refused.
+  static_cast<void>(reload_.reload_if_due([this]() -> Status {
+    auto identity = read();
+    if (!identity) return std::unexpected(identity.error());
+    identity_ = *std::move(identity);
+    return {};
+  }));
   return identity_;
 }
 

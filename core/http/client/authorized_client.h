@@ -67,8 +67,8 @@ class AuthorizedClient final : public Client {
 
   const ClientFiles files_;
   std::mutex mutex_;
-  std::vector<FileWatch> watches_;
-  std::shared_ptr<Identity> identity_;
+  FileReload reload_;                   // guarded by mutex_
+  std::shared_ptr<Identity> identity_;  // guarded by mutex_
 };
 
 }  // namespace gpuward::http

@@ -43,7 +43,7 @@ Status check_entry(std::string_view user, const std::string& hash) {
 }  // namespace
 
 BasicUsers::BasicUsers(const std::string& file, OnProblem on_problem)
-    : on_problem_(std::move(on_problem)), cache_key_(random_key()), watch_(file) {}
+    : file_(file), on_problem_(std::move(on_problem)), cache_key_(random_key()), reload_({file}) {}
 
 Result<std::unique_ptr<BasicUsers>> BasicUsers::load(const std::string& file,
                                                      OnProblem on_problem) {
@@ -107,21 +107,18 @@ PasswordOutcome BasicUsers::verify(const std::string& user, const std::string& p
 }
 
 void BasicUsers::reload_if_changed() {
-  std::string problem;
+  Status reloaded;
   {
     const std::lock_guard lock(mutex_);
-    reload_is_due_ = watch_.changed() || reload_is_due_;
-    if (!reload_is_due_) return;
-    auto users = read(watch_.path());
-    if (users) {
+    reloaded = reload_.reload_if_due([this]() -> Status {
+      auto users = read(file_);
+      if (!users) return std::unexpected(users.error());
       users_ = std::move(*users);
-      reload_is_due_ = false;
       verified_.clear();
-    } else {
-      problem = users.error().message;
-    }
+      return {};
+    });
   }
-  if (!problem.empty() && on_problem_) on_problem_(problem);
+  if (!reloaded && on_problem_) on_problem_(reloaded.error().message);
 }
 
 }  // namespace gpuward::http

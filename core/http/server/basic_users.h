@@ -28,7 +28,8 @@ class BasicUsers {
 
   // Thread-safe. An unknown user costs as much as a wrong password. A password that is remembered
   // waits for no hash; others wait in the queue, or are refused while it is full. A file that has
-  // become unreadable or wrong leaves the users as they were, and is read again at the next call.
+  // become unreadable or wrong leaves the users as they were, is read again at each call, and is
+  // reported to on_problem once.
   [[nodiscard]] PasswordOutcome verify(const std::string& user, const std::string& password,
                                        const std::string& peer);
 
@@ -39,14 +40,14 @@ class BasicUsers {
   void reload_if_changed();
   [[nodiscard]] static Result<Users> read(const std::string& file);
 
-  OnProblem on_problem_;
+  const std::string file_;
+  const OnProblem on_problem_;
   std::string cache_key_;  // random, never leaves the process
   HashQueue hashes_;       // waited for without the mutex
   std::mutex mutex_;
-  FileWatch watch_;             // guarded by mutex_
-  Users users_;                 // guarded by mutex_
-  std::set<Digest> verified_;   // guarded by mutex_
-  bool reload_is_due_ = false;  // guarded by mutex_: a read that failed is tried again
+  FileReload reload_;          // guarded by mutex_
+  Users users_;                // guarded by mutex_
+  std::set<Digest> verified_;  // guarded by mutex_
 };
 
 }  // namespace gpuward::http

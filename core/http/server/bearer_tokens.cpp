@@ -43,10 +43,10 @@ Status append_tokens(const std::string& file, std::vector<Digest>& tokens) {
               "bearer token file " + file + ": contains no token; put one token on each line");
 }
 
-Result<std::vector<Digest>> read_all(const std::vector<FileWatch>& watches) {
+Result<std::vector<Digest>> read_all(const std::vector<std::string>& files) {
   std::vector<Digest> tokens;
-  for (const FileWatch& watch : watches) {
-    if (auto status = append_tokens(watch.path(), tokens); !status) {
+  for (const std::string& file : files) {
+    if (auto status = append_tokens(file, tokens); !status) {
       return std::unexpected(status.error());
     }
   }
@@ -57,9 +57,8 @@ Result<std::vector<Digest>> read_all(const std::vector<FileWatch>& watches) {
 
 Result<std::unique_ptr<BearerTokens>> BearerTokens::load(const std::vector<std::string>& files,
                                                          OnProblem on_problem) {
-  std::unique_ptr<BearerTokens> tokens(new BearerTokens(std::move(on_problem)));
-  for (const std::string& file : files) tokens->watches_.emplace_back(file);
-  auto accepted = read_all(tokens->watches_);
+  std::unique_ptr<BearerTokens> tokens(new BearerTokens(files, std::move(on_problem)));
+  auto accepted = read_all(files);
   if (!accepted) return std::unexpected(accepted.error());
   tokens->accepted_ = std::move(*accepted);
   return tokens;
@@ -77,20 +76,17 @@ bool BearerTokens::contains(std::string_view token) {
 }
 
 void BearerTokens::reload_if_changed() {
-  std::string problem;
+  Status reloaded;
   {
     const std::lock_guard lock(mutex_);
-    for (FileWatch& watch : watches_) reload_is_due_ = watch.changed() || reload_is_due_;
-    if (!reload_is_due_) return;
-    auto accepted = read_all(watches_);
-    if (accepted) {
+    reloaded = reload_.reload_if_due([this]() -> Status {
+      auto accepted = read_all(files_);
+      if (!accepted) return std::unexpected(accepted.error());
       accepted_ = std::move(*accepted);
-      reload_is_due_ = false;
-    } else {
-      problem = accepted.error().message;
-    }
+      return {};
+    });
   }
-  if (!problem.empty() && on_problem_) on_problem_(problem);
+  if (!reloaded && on_problem_) on_problem_(reloaded.error().message);
 }
 
 }  // namespace gpuward::http

@@ -23,19 +23,20 @@ class BearerTokens {
   [[nodiscard]] static Result<std::unique_ptr<BearerTokens>> load(
       const std::vector<std::string>& files, OnProblem on_problem);
 
-  // Thread-safe. Takes the same time for every token. A file that has become unreadable or wrong is
-  // reported to on_problem, leaves the tokens as they were, and is read again at the next call.
+  // Thread-safe. Takes the same time for every token. A file that has become unreadable or wrong
+  // leaves the tokens as they were, is read again at each call, and is reported to on_problem once.
   [[nodiscard]] bool contains(std::string_view token);
 
  private:
-  explicit BearerTokens(OnProblem on_problem) : on_problem_(std::move(on_problem)) {}
+  BearerTokens(const std::vector<std::string>& files, OnProblem on_problem)
+      : files_(files), on_problem_(std::move(on_problem)), reload_(files) {}
   void reload_if_changed();
 
-  OnProblem on_problem_;
+  const std::vector<std::string> files_;
+  const OnProblem on_problem_;
   std::mutex mutex_;
-  std::vector<FileWatch> watches_;  // guarded by mutex_
-  std::vector<Digest> accepted_;    // guarded by mutex_
-  bool reload_is_due_ = false;      // guarded by mutex_: a read that failed is tried again
+  FileReload reload_;             // guarded by mutex_
+  std::vector<Digest> accepted_;  // guarded by mutex_
 };
 
 }  // namespace gpuward::http

@@ -124,10 +124,10 @@ Result<std::shared_ptr<const TlsMaterial>> load_tls_material(const ServerTls& fi
 }
 
 TlsContext::TlsContext(ServerTls files, OnProblem on_problem)
-    : files_(std::move(files)), on_problem_(std::move(on_problem)), context_(make_context()) {
-  watches_.emplace_back(files_.certificate_file);
-  watches_.emplace_back(files_.key_file);
-  if (!files_.client_ca_file.empty()) watches_.emplace_back(files_.client_ca_file);
+    : files_(std::move(files)),
+      on_problem_(std::move(on_problem)),
+      context_(make_context()),
+      reload_({files_.certificate_file, files_.key_file, files_.client_ca_file}) {
   if (context_ == nullptr) return;
   SSL_CTX_set_cert_cb(context_, on_handshake, this);
   SSL_CTX_set_app_data(context_, this);
@@ -161,23 +161,19 @@ void TlsContext::on_info(const SSL* connection, int what, int /*result*/) {
 }
 
 std::shared_ptr<const TlsMaterial> TlsContext::newest() {
-  std::string problem;
+  Status reloaded;
   std::shared_ptr<const TlsMaterial> material;
   {
     const std::lock_guard lock(mutex_);
-    for (FileWatch& watch : watches_) reload_is_due_ = watch.changed() || reload_is_due_;
-    if (reload_is_due_) {
+    reloaded = reload_.reload_if_due([this]() -> Status {
       auto loaded = load_tls_material(files_);
-      if (loaded) {
-        material_ = std::move(*loaded);
-        reload_is_due_ = false;
-      } else {
-        problem = loaded.error().message;
-      }
-    }
+      if (!loaded) return std::unexpected(loaded.error());
+      material_ = std::move(*loaded);
+      return {};
+    });
     material = material_;
   }
-  if (!problem.empty() && on_problem_) on_problem_(problem);
+  if (!reloaded && on_problem_) on_problem_(reloaded.error().message);
   return material;
 }
 

@@ -62,8 +62,7 @@ class TlsContext {
   std::function<void()> on_begin_;
   SSL_CTX* context_ = nullptr;
   std::mutex mutex_;
-  std::vector<FileWatch> watches_;  // guarded by mutex_
-  bool reload_is_due_ = false;      // guarded by mutex_: a half-written pair is tried again
+  FileReload reload_;                            // guarded by mutex_
   std::shared_ptr<const TlsMaterial> material_;  // guarded by mutex_
 };
 

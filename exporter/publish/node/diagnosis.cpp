@@ -51,6 +51,18 @@ std::optional<Diagnosis> newest(const kube::Node& node, const Suite& suite, Wall
   return newest;
 }
 
+// The newest time of a sweep that is not after `latest`, or the epoch.
+WallTime newest_sweep(const kube::Node& node, WallTime latest) {
+  WallTime newest{};
+  for (const NodeNames& names : kAllNodeNames) {
+    const auto found = node.meta.annotations.find(names(NodeName::kLastSweep));
+    if (found == node.meta.annotations.end()) continue;
+    const WallTime when = parse_rfc3339(found->second).value_or(WallTime{});
+    if (when <= latest) newest = std::max(newest, when);
+  }
+  return newest;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> parse_diagnosis(std::string_view annotation, std::string_view suite) {
@@ -95,19 +107,13 @@ void move_diagnoses(const kube::Node& node, const NodeNames& from, const NodeNam
                                      node.meta.annotations.at(from(suite.annotation)));
     change.remove_annotations.push_back(from(suite.annotation));
   }
-  if (const WallTime swept = last_sweep(node); swept != WallTime{})
+  if (const WallTime swept = newest_sweep(node, WallTime::max()); swept != WallTime{})
     change.set_annotations.emplace(to(NodeName::kLastSweep), to_rfc3339(swept));
   change.remove_annotations.push_back(from(NodeName::kLastSweep));
 }
 
-WallTime last_sweep(const kube::Node& node) {
-  WallTime newest{};
-  for (const NodeNames& names : kAllNodeNames) {
-    const auto found = node.meta.annotations.find(names(NodeName::kLastSweep));
-    if (found == node.meta.annotations.end()) continue;
-    newest = std::max(newest, parse_rfc3339(found->second).value_or(WallTime{}));
-  }
-  return newest;
+WallTime last_sweep(const kube::Node& node, WallTime now) {
+  return newest_sweep(node, now + kMostClockSkew);
 }
 
 NodeWish with_diagnosis(NodeWish wish, const kube::Node& node, WallTime now) {

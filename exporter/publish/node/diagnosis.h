@@ -36,8 +36,9 @@ struct Diagnosis {
 // it.
 [[nodiscard]] bool has_failed_diagnosis(const kube::Node& node);
 
-// Returns when a sweep last took the node; the epoch for never.
-[[nodiscard]] WallTime last_sweep(const kube::Node& node);
+// Returns when a sweep last took the node, or the epoch if no sweep has. A time in the future
+// counts for nothing: otherwise its writer would keep the node out of every sweep until then.
+[[nodiscard]] WallTime last_sweep(const kube::Node& node, WallTime now);
 
 // Adds to `change` the move of the node's diagnoses and of the time of its last sweep to other
 // names. If both names have one, the newer stays.

@@ -64,6 +64,22 @@ TEST(BearerTokens, KeepsTheOldTokensWhenTheFileTurnsBadAndSaysSo) {
   EXPECT_EQ(problem.find("short"), std::string::npos) << "tells the token";
 }
 
+TEST(BearerTokens, ReportsABrokenFileOnceForManyRequests) {
+  const support::TempDir folder;
+  const std::string file = folder.write("a", kFirst);
+  int problems = 0;
+  auto tokens = BearerTokens::load({file}, [&](const std::string&) { ++problems; });
+  ASSERT_TRUE(tokens);
+  folder.write("a", "short");
+  for (int request = 0; request < 100; ++request) EXPECT_TRUE((*tokens)->contains(kFirst));
+  EXPECT_EQ(problems, 1);
+  folder.write("a", kSecond);
+  EXPECT_TRUE((*tokens)->contains(kSecond));
+  folder.write("a", "short");
+  EXPECT_TRUE((*tokens)->contains(kSecond));
+  EXPECT_EQ(problems, 2) << "the file was good in between";
+}
+
 // The file looks unchanged at the second read, as after a read that failed for want of a
 // descriptor.
 TEST(BearerTokens, ReadsAFileAgainThatCouldNotBeRead) {

@@ -444,6 +444,17 @@ TEST(Diagnosis, OfTheFutureSaysNothing) {
   EXPECT_EQ(diagnosed_wish(wish_of(healthy()), passed).status, NodeStatus::kFail);
 }
 
+// Otherwise the token of a sweeper could keep a node out of all sweeps until 2099.
+TEST(Diagnosis, ASweepOfTheFutureHasNotHappened) {
+  const auto name = NodeName::kLastSweep;
+  kube::Node node;
+  node.meta.annotations = {{std::string(kGpuwardNames(name)), "2099-01-01T00:00:00Z"},
+                           {std::string(kAwsSamplesNames(name)), "2025-12-31T00:00:00Z"}};
+  EXPECT_EQ(last_sweep(node, kNoon), parse_rfc3339("2025-12-31T00:00:00Z"));
+  node.meta.annotations.erase(std::string(kAwsSamplesNames(name)));
+  EXPECT_EQ(last_sweep(node, kNoon), WallTime{});
+}
+
 // The diagnostic could not test, or DCGM wanted triage.
 TEST(Diagnosis, AWarningEndsNoFailure) {
   kube::Node node = diagnosed("fail", "ISOLATE");
