@@ -39,10 +39,10 @@ WallTime worse_ended_at(const Draft& draft) {
 }  // namespace
 
 bool is_confirmed(const Draft& draft, Severity severity) {
-  return *draft.inputs.report &&
-         !objection_to_disruption(
-             **draft.inputs.report, *draft.inputs.node, severity,
-             {.after = {}, .max_age = draft.policy.max_evidence_age, .now = draft.now});
+  const Result<HealthReport>& report = draft.asked.report();
+  return report && !objection_to_disruption(
+                       *report, *draft.inputs.node, severity,
+                       {.after = {}, .max_age = draft.policy.max_evidence_age, .now = draft.now});
 }
 
 const StepRecord* diagnostic_in_the_way(const Draft& draft) {
@@ -58,11 +58,7 @@ bool may_be_no_end(const Draft& draft) {
 std::optional<Decision> lower_severity(Draft& draft) {
   if (!may_lower(draft)) return std::nullopt;
   const Severity raised = draft.remediation.evidence_severity();
-  if (!draft.inputs.report) {
-    return conclude(draft, Verdict::kAskReport, draft.remediation.status.phase, "severity",
-                    "alert resolved; checking the exporter's report");
-  }
-  const auto& report = *draft.inputs.report;
+  const Result<HealthReport>& report = draft.asked.report();
   const HealthDemand demand{.after = worse_ended_at(draft),
                             .max_age = draft.policy.return_to_service.max_report_age,
                             .now = draft.now};
@@ -105,7 +101,7 @@ Decision decide_ended(Draft& draft) {
   }
   if (const auto gate = gate_before_return(draft)) {
     draft.decision.look_again = gate->look_again;
-    return conclude(draft, gate->verdict, phase, rule, "the alerts ended, but " + gate->message);
+    return conclude(draft, Verdict::kHold, phase, rule, "the alerts ended, but " + gate->message);
   }
   return conclude(
       draft, Verdict::kRelease, Phase::kReleased, rule,
@@ -115,13 +111,8 @@ Decision decide_ended(Draft& draft) {
 // The previous end was wrong: as long as the report confirms the alert, the steps continue.
 Decision decide_without_alerts(Draft& draft) {
   const Severity severity = draft.remediation.evidence_severity();
-  if (!may_be_no_end(draft)) return decide_ended(draft);
-  if (!draft.inputs.report) {
-    return conclude(draft, Verdict::kAskReport, standing_phase(draft), "alerts.contested",
-                    "the alert is reported as resolved, but that was wrong once before; checking "
-                    "the exporter's report");
-  }
-  return is_confirmed(draft, severity) ? decide_standing(draft) : decide_ended(draft);
+  const bool continues = may_be_no_end(draft) && is_confirmed(draft, severity);
+  return continues ? decide_standing(draft) : decide_ended(draft);
 }
 
 }  // namespace gpuward::remediator

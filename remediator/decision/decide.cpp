@@ -20,10 +20,9 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 16> kVerdicts = {
-    "record",     "quarantine", "hold",         "pause",    "ask-report", "ask-alerts",
-    "ask-proofs", "ask-guard",  "ask-worn-out", "ask-slot", "begin",      "watch",
-    "escalate",   "lower",      "release",      "close"};
+constexpr std::array<std::string_view, 10> kVerdicts = {
+    "record", "quarantine", "hold",  "pause",   "begin",
+    "watch",  "escalate",   "lower", "release", "close"};
 constexpr std::chrono::seconds kCordonInterval{15};  // between checks of a waiting cordon
 constexpr std::size_t kNamedAlerts = 8;
 std::vector<Step> taint_and_cordon_in(const std::vector<PlannedStep>& plan) {
@@ -89,8 +88,8 @@ Decision held_for_ownership(Draft& draft, const std::string& what) {
                       "Remediation show that gpuward set it");
 }
 
-std::optional<SlotRefusal> slot_refused(const Draft& draft) {
-  if (*draft.inputs.slot) return **draft.inputs.slot;
+std::optional<SlotRefusal> refusal_of_slot(const Draft& draft, Step step) {
+  if (auto answer = draft.asked.now().slot(step)) return *std::move(answer);
   return SlotRefusal{.guard = "budget.ledger", .message = "the budgets cannot be read"};
 }
 
@@ -102,12 +101,9 @@ Decision put_taint_and_cordon(Draft& draft, std::vector<Step> wanted, std::strin
                             !draft.remediation.status.has_done(Step::kTaint);
   const bool is_new_cordon = contains(wanted, Step::kCordon) && !draft.inputs.node->unschedulable &&
                              !draft.remediation.status.has_done(Step::kCordon);
-  if ((is_new_taint || is_new_cordon) && !draft.inputs.slot) {
-    draft.decision.step = planned(is_new_cordon ? Step::kCordon : Step::kTaint);
-    return conclude(draft, Verdict::kAskSlot, Phase::kQuarantined, rule, std::move(message));
-  }
   if (is_new_taint || is_new_cordon) {
-    if (const auto refusal = slot_refused(draft)) {
+    const Step changed = is_new_cordon ? Step::kCordon : Step::kTaint;
+    if (const auto refusal = refusal_of_slot(draft, changed)) {
       draft.decision.look_again = kCordonInterval;
       if (is_new_taint && !refusal->has_taint) {
         const bool is_cordoned = draft.remediation.status.has_done(Step::kCordon);
@@ -457,8 +453,14 @@ void note_approval(const Draft& draft, Decision& decision) {
 
 }  // namespace
 
-Decision decide(const Policy& policy, const DecisionInputs& inputs, WallTime now) {
-  Draft draft{.policy = policy, .inputs = inputs, .remediation = inputs.remediation, .now = now};
+Decision decide(const Policy& policy, const DecisionInputs& inputs, Answers& answers,
+                WallTime now) {
+  Asked asked(answers);
+  Draft draft{.policy = policy,
+              .inputs = inputs,
+              .remediation = inputs.remediation,
+              .asked = asked,
+              .now = now};
   draft.decision.is_drill = inputs.remediation.is_drill();
   Decision decision = with_lateness(draft, decide_in_order(draft));
   note_approval(draft, decision);

@@ -1,5 +1,6 @@
-// The decision about one Remediation: pure, so that tests and the simulator can run it without a
-// cluster. execution/ carries it out.
+// The decision about one Remediation. It reads nothing itself: the record and the Node come in as
+// values, and everything else through Answers, which the controller, its memory and the replay
+// implement. execution/ carries the decision out.
 #pragma once
 
 #include <chrono>
@@ -31,12 +32,6 @@ enum class Verdict : std::uint8_t {
   kQuarantine,  // put the taint, or taint and cordon, on the node
   kHold,        // taint and cordon stay, nothing more is done
   kPause,       // an operator has undone or edited something: nothing more is done
-  kAskReport,   // a health report is needed to decide; decide again with it
-  kAskAlerts,   // whether the alerts still fire unsilenced is needed to decide
-  kAskProofs,   // proofs that a silent machine is down are needed to decide
-  kAskGuard,    // whether approvals are guarded is needed to decide
-  kAskWornOut,  // whether the machine had the step recently is needed to decide
-  kAskSlot,     // a slot of the budgets is needed to decide; decide again with the answer
   kBegin,       // intend and begin the step
   kWatch,       // the step has begun: watch it
   kEscalate,    // the steps did not help: take the next severity's
@@ -56,16 +51,30 @@ struct DecisionInputs {
   std::string goes_first = {};                // open for the same node, and acts; empty: none
   std::string left_cordon = {};          // closed, but its cordon is still on the node; empty: none
   bool has_untainted_elsewhere = false;  // other nodes that just failed, not yet tainted
-  std::optional<Result<HealthReport>> report;  // read after kAskReport
-  bool can_ask_alerts = false;                 // an Alertmanager is configured
-  // The node's, by fingerprint; read after kAskAlerts.
-  std::optional<Result<std::map<std::string, Severity>>> alerts;
-  bool can_ask_proofs = false;                       // a source of proofs is configured
-  std::optional<Result<MachineProofs>> proofs = {};  // read after kAskProofs
-  bool can_ask_guard = false;                        // false: approvals count without a check
-  std::optional<Status> guard = {};                  // of approvals; read after kAskGuard
-  std::optional<Result<std::optional<SlotRefusal>>> worn_out = {};  // read after kAskWornOut
-  std::optional<Result<std::optional<SlotRefusal>>> slot;           // read after kAskSlot
+};
+
+// Answers the questions of one decision, each of which may be a request to another service.
+// decide() calls a method only when a guard needs its answer: the budgets' slot last, the others at
+// most once.
+class Answers {
+ public:
+  using Alerts = std::map<std::string, Severity>;  // by fingerprint
+  using Slot = Result<std::optional<SlotRefusal>>;
+
+  virtual ~Answers() = default;
+  // Returns the newest report of the node's exporter.
+  [[nodiscard]] virtual Result<HealthReport> report() = 0;
+  // Returns the node's alerts that fire and are not silenced; nullopt if no Alertmanager is
+  // configured.
+  [[nodiscard]] virtual std::optional<Result<Alerts>> alerts() = 0;
+  // Returns the proofs that the machine of a silent node is down.
+  [[nodiscard]] virtual Result<MachineProofs> proofs() = 0;
+  // Returns an error unless the API server guards approvals.
+  [[nodiscard]] virtual Status approval_guard() = 0;
+  // Returns the refusal of slot() that will last. Takes no slot.
+  [[nodiscard]] virtual Slot worn_out(Step step) = 0;
+  // Takes a slot of the budgets for the step, or keeps the slot that the Remediation has.
+  [[nodiscard]] virtual Slot slot(Step step) = 0;
 };
 
 struct Decision {
@@ -76,7 +85,7 @@ struct Decision {
   std::vector<std::string> reasons;
   bool is_drill = false;            // no real fault is behind it
   std::vector<Step> steps;          // for kQuarantine: the whole goal, done ones included
-  std::optional<PlannedStep> step;  // for kAskWornOut, kAskSlot, kBegin, kWatch
+  std::optional<PlannedStep> step;  // for kBegin, kWatch, and a step that waits
   std::optional<Severity> escalate_to;
   std::optional<Cleared> cleared;  // for kLower
   bool cordon_is_gone = false;     // an operator removed gpuward's: a later one is not gpuward's
@@ -86,6 +95,7 @@ struct Decision {
 };
 
 // `policy` is the one for this node (policy_for).
-[[nodiscard]] Decision decide(const Policy& policy, const DecisionInputs& inputs, WallTime now);
+[[nodiscard]] Decision decide(const Policy& policy, const DecisionInputs& inputs, Answers& answers,
+                              WallTime now);
 
 }  // namespace gpuward::remediator

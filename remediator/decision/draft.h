@@ -12,10 +12,37 @@
 
 namespace gpuward::remediator {
 
+// Passes on the questions of one decision. A second question for the report or the proofs gets the
+// first answer.
+class Asked {
+ public:
+  explicit Asked(Answers& answers) : answers_(answers) {}
+
+  [[nodiscard]] Answers& now() { return answers_; }
+  [[nodiscard]] const Result<HealthReport>& report() {
+    if (!report_) report_ = answers_.report();
+    return *report_;
+  }
+  [[nodiscard]] const Result<MachineProofs>& proofs() {
+    if (!proofs_) proofs_ = answers_.proofs();
+    return *proofs_;
+  }
+  // Returns the proofs if a guard has asked for them and got them; else nullptr.
+  [[nodiscard]] const MachineProofs* known_proofs() const {
+    return proofs_ && *proofs_ ? &**proofs_ : nullptr;
+  }
+
+ private:
+  Answers& answers_;
+  std::optional<Result<HealthReport>> report_;
+  std::optional<Result<MachineProofs>> proofs_;
+};
+
 struct Draft {
   const Policy& policy;
   const DecisionInputs& inputs;
   const Remediation& remediation;
+  Asked& asked;
   WallTime now;
   Decision decision = {};
 };

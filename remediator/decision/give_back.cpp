@@ -17,9 +17,9 @@ WallTime report_after(const Draft& draft) {
 }
 
 std::optional<std::string> report_objection(const Draft& draft) {
-  if (!*draft.inputs.report)
-    return "there is no health report: " + why_no_report(draft.inputs.report->error());
-  return objection_to(**draft.inputs.report, *draft.inputs.node,
+  const Result<HealthReport>& report = draft.asked.report();
+  if (!report) return "there is no health report: " + why_no_report(report.error());
+  return objection_to(*report, *draft.inputs.node,
                       {.after = report_after(draft),
                        .max_age = draft.policy.return_to_service.max_report_age,
                        .now = draft.now});
@@ -40,11 +40,6 @@ std::optional<Gate> gate_before_return(const Draft& draft) {
   if (!is_ready(*draft.inputs.node)) return closed("the node is not Ready");
   if (auto who = repairer_at_work(*draft.inputs.node, draft.policy.repairer_signs))
     return closed(*std::move(who));
-  if (!draft.inputs.report) {
-    Gate ask = closed("checking the exporter's report");
-    ask.verdict = Verdict::kAskReport;
-    return ask;
-  }
   if (auto why = report_objection(draft)) return closed(*std::move(why));
   return std::nullopt;
 }

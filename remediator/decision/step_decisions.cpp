@@ -22,7 +22,7 @@ constexpr std::chrono::minutes kAfterRefusal{2};
 Decision escalate(Draft& draft, const std::string& why, Severity at_least = Severity::kNone);
 
 Gate ask_gate(Draft& draft, const PlannedStep& step) {
-  Gate gate = gate_before(step, draft.policy, draft.inputs, draft.now);
+  Gate gate = gate_before(step, draft);
   draft.decision.step = step;
   draft.decision.approval = std::move(gate.approval);
   draft.decision.withdraws_approval = gate.withdraws_approval;
@@ -39,9 +39,9 @@ Decision begin_step(Draft& draft, const PlannedStep& step) {
   Gate gate = ask_gate(draft, step);
   if (gate.verdict == Verdict::kEscalate) return escalate(draft, gate.message);
   if (gate.verdict == Verdict::kHold) return wait_at(draft, std::move(gate));
-  if (const auto& proofs = draft.inputs.proofs; proofs && *proofs)
-    draft.decision.reasons.push_back("proofs: " + to_text(**proofs, draft.now));
-  return conclude(draft, gate.verdict, phase_of(step.step),
+  if (const MachineProofs* proofs = draft.asked.known_proofs())
+    draft.decision.reasons.push_back("proofs: " + to_text(*proofs, draft.now));
+  return conclude(draft, Verdict::kBegin, phase_of(step.step),
                   "step." + std::string(to_string(step.step)),
                   std::string(to_string(step.step)) + " for severity " +
                       std::string(to_string(draft.remediation.acted_severity())));
@@ -71,8 +71,6 @@ Decision return_by_recovery(Draft& draft, const PlannedStep& step) {
     return wait_at(draft, std::move(gate));
   if (const auto gate = gate_before_return(draft)) {
     draft.decision.look_again = gate->look_again;
-    if (gate->verdict == Verdict::kAskReport)
-      return conclude(draft, gate->verdict, Phase::kVerifying, rule, passed);
     return hold_exhausted(draft, passed + ", but " + gate->message);
   }
   return conclude(draft, Verdict::kRelease, Phase::kReleased, rule,
@@ -88,9 +86,8 @@ Decision go_back(Draft& draft, const PlannedStep& step, const std::string& why) 
 }
 
 Decision take_without_alerts(Draft& draft, const PlannedStep& step) {
-  const Severity severity = draft.remediation.evidence_severity();
   const bool goes_on =
-      may_be_no_end(draft) && (!draft.inputs.report || is_confirmed(draft, severity));
+      may_be_no_end(draft) && is_confirmed(draft, draft.remediation.evidence_severity());
   return goes_on ? begin_step(draft, step) : decide_ended(draft);
 }
 
@@ -139,7 +136,7 @@ Decision return_to_service(Draft& draft, const PlannedStep& step) {
   const std::string rule = "step.return-to-service";
   if (const auto gate = gate_before_return(draft)) {
     draft.decision.look_again = gate->look_again;
-    return conclude(draft, gate->verdict, Phase::kWaiting, rule,
+    return conclude(draft, Verdict::kHold, Phase::kWaiting, rule,
                     "return-to-service waits: " + gate->message);
   }
   return conclude(draft, Verdict::kRelease, Phase::kReleased, rule,

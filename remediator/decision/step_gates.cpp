@@ -5,6 +5,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/budgets/slot_claim.h"
+#include "remediator/decision/draft.h"
 #include "remediator/decision/maintenance.h"
 #include "remediator/decision/recovery.h"
 #include "remediator/guards/approval.h"
@@ -91,30 +92,27 @@ bool rests_on_a_condition(const PlannedStep& step, const Policy& policy,
 
 // Waits unless Alertmanager itself still has the alert unsilenced. An operator stops the step by a
 // silence.
-std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs& inputs) {
-  if (!is_disruptive(step.step) || !inputs.can_ask_alerts) return std::nullopt;
-  if (!inputs.alerts) {
-    Gate ask;
-    ask.verdict = Verdict::kAskAlerts;
-    return ask;
-  }
-  if (!*inputs.alerts) return shut("guard.alertmanager", "Alertmanager does not answer");
-  const std::map<std::string, Severity>& active = **inputs.alerts;
+std::optional<Gate> alerts_before(const PlannedStep& step, Draft& draft) {
+  if (!is_disruptive(step.step)) return std::nullopt;
+  const auto active = draft.asked.now().alerts();
+  if (!active) return std::nullopt;
+  if (!*active) return shut("guard.alertmanager", "Alertmanager does not answer");
+  const Remediation& remediation = draft.remediation;
   const auto speaks = [&](const AlertEvidence& alert) {
-    if ((!alert.firing() && !alert.contested) || inputs.remediation.is_drill_beside(alert))
-      return false;
-    const auto said = active.find(std::string(without_origin(alert.fingerprint)));
-    return said != active.end() &&
-           std::min(said->second, alert.severity) >= inputs.remediation.evidence_severity();
+    if ((!alert.firing() && !alert.contested) || remediation.is_drill_beside(alert)) return false;
+    const auto said = (*active)->find(std::string(without_origin(alert.fingerprint)));
+    return said != (*active)->end() &&
+           std::min(said->second, alert.severity) >= remediation.evidence_severity();
   };
-  if (std::ranges::any_of(inputs.remediation.alerts, speaks)) return std::nullopt;
+  if (std::ranges::any_of(remediation.alerts, speaks)) return std::nullopt;
   return shut("guard.silence", "Alertmanager has no unsilenced alert of severity " +
-                                   std::string(to_string(inputs.remediation.evidence_severity())) +
+                                   std::string(to_string(remediation.evidence_severity())) +
                                    " for the node");
 }
 
-std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs& inputs,
-                                  WallTime now) {
+std::optional<Gate> proofs_before(const PlannedStep& step, Draft& draft) {
+  const DecisionInputs& inputs = draft.inputs;
+  const WallTime now = draft.now;
   const std::string what(to_string(step.step));
   const auto closed = [&](const std::string& why) {
     return shut(std::string(kProofRule), what + " of a silent node waits: " + why);
@@ -128,20 +126,17 @@ std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs&
     return shut(std::string(kCloudAtWorkRule),
                 what + " of a silent node waits while the cloud works on its machine: " + *work);
   }
-  if (!inputs.can_ask_proofs) return closed("no proof that the machine is down");
-  if (!inputs.proofs) {
-    Gate ask;
-    ask.verdict = Verdict::kAskProofs;
-    return ask;
-  }
-  if (!*inputs.proofs) return closed(inputs.proofs->error().message);
-  if (const auto why = objection_to_dead(**inputs.proofs, now)) return closed(*why);
+  const Result<MachineProofs>& proofs = draft.asked.proofs();
+  if (!proofs) return closed(proofs.error().message);
+  if (const auto why = objection_to_dead(*proofs, now)) return closed(*why);
   return std::nullopt;
 }
 
 // The conditions of the node right before it is disrupted.
-std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
-                                const DecisionInputs& inputs, WallTime now) {
+std::optional<Gate> node_before(const PlannedStep& step, Draft& draft) {
+  const Policy& policy = draft.policy;
+  const DecisionInputs& inputs = draft.inputs;
+  const WallTime now = draft.now;
   if (!is_disruptive(step.step)) return std::nullopt;
   if (step.step == Step::kTerminate && inputs.remediation.is_drill())
     return shut(std::string(kDrillRule), "a drill does not terminate machines");
@@ -150,20 +145,16 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
     return shut("guard.other-repairer", *who);
   }
   if (rests_on_a_condition(step, policy, inputs, now)) return std::nullopt;
-  if (rests_on_proofs(step.step, inputs.remediation)) return proofs_before(step, inputs, now);
-  if (!inputs.report) {
-    Gate ask;
-    ask.verdict = Verdict::kAskReport;
-    return ask;
-  }
+  if (rests_on_proofs(step.step, inputs.remediation)) return proofs_before(step, draft);
+  const Result<HealthReport>& report = draft.asked.report();
   const std::string what = std::string(to_string(step.step)) + " needs fresh evidence: ";
-  if (!*inputs.report) return shut("guard.evidence", what + why_no_report(inputs.report->error()));
+  if (!report) return shut("guard.evidence", what + why_no_report(report.error()));
   // Maintenance needs no fault of the machine, only an exporter that answers.
   const Severity wanted = is_maintenance(policy, inputs.remediation)
                               ? Severity::kNone
                               : inputs.remediation.evidence_severity();
   if (const auto why =
-          objection_to_disruption(**inputs.report, *inputs.node, wanted,
+          objection_to_disruption(*report, *inputs.node, wanted,
                                   {.after = {}, .max_age = policy.max_evidence_age, .now = now})) {
     const std::string back = rests_on_history(inputs.remediation)
                                  ? "; its machine was out of service under an earlier Node. If you "
@@ -174,12 +165,12 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
     return shut("guard.evidence", what + *why + back);
   }
   if (step.step != Step::kTerminate) return std::nullopt;
-  if (const auto why = objection_to_the_end(**inputs.report, wanted, now))
+  if (const auto why = objection_to_the_end(*report, wanted, now))
     return shut("guard.evidence", what + *why);
   return std::nullopt;
 }
 
-std::optional<Gate> refused(const Result<std::optional<SlotRefusal>>& answer) {
+std::optional<Gate> refused(const Answers::Slot& answer) {
   if (!answer) return shut("budget.ledger", "the budgets cannot be read");
   const auto& refusal = *answer;
   if (!refusal) return std::nullopt;
@@ -194,25 +185,17 @@ std::string how_to_approve(const Remediation& remediation, const ApprovalRecord&
 }
 
 // gpuward requests no approval for a step that it will not take.
-std::optional<Gate> wear_before(const PlannedStep& step, const DecisionInputs& inputs) {
+std::optional<Gate> wear_before(const PlannedStep& step, Draft& draft) {
   if (!treatment_of(step.step)) return std::nullopt;
-  if (inputs.worn_out) return refused(*inputs.worn_out);
-  Gate ask;
-  ask.verdict = Verdict::kAskWornOut;
-  return ask;
+  return refused(draft.asked.now().worn_out(step.step));
 }
 
 // gpuward issues a token only while approvals are guarded, and withdraws it once they are not: any
 // user could have approved it meanwhile.
-std::optional<Gate> guard_before(const PlannedStep& step, const DecisionInputs& inputs) {
-  if (!inputs.can_ask_guard) return std::nullopt;
-  if (!inputs.guard) {
-    Gate ask;
-    ask.verdict = Verdict::kAskGuard;
-    return ask;
-  }
-  if (*inputs.guard) return std::nullopt;
-  const Error& why = inputs.guard->error();
+std::optional<Gate> guard_before(const PlannedStep& step, Draft& draft) {
+  const Status guard = draft.asked.now().approval_guard();
+  if (guard) return std::nullopt;
+  const Error& why = guard.error();
   Gate gate = shut("guard.approvals",
                    std::string(to_string(step.step)) + " needs an approval, but " + why.message);
   gate.withdraws_approval = why.kind == ErrorKind::kRefused;
@@ -326,25 +309,27 @@ std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy,
               std::min(std::chrono::ceil<milliseconds>(opens - now), kLongestGateInterval));
 }
 
-Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& inputs,
-                 WallTime now) {
+Gate gate_before(const PlannedStep& step, Draft& draft) {
+  const Policy& policy = draft.policy;
+  const DecisionInputs& inputs = draft.inputs;
+  const WallTime now = draft.now;
   if (auto gate = delay_before(step, inputs.remediation, now)) return *gate;
   if (auto gate = window_before(step, policy, now)) return *gate;
   if (auto gate = maintenance_before(step, policy, inputs, now)) return *gate;
   if (auto gate = taints_before(step, inputs)) return *gate;
-  if (auto gate = node_before(step, policy, inputs, now)) return *gate;
+  if (auto gate = node_before(step, draft)) return *gate;
   if (!rests_on_a_condition(step, policy, inputs, now) &&
       !is_maintenance(policy, inputs.remediation) &&
       !rests_on_proofs(step.step, inputs.remediation)) {
-    if (auto gate = alerts_before(step, inputs)) return *gate;
+    if (auto gate = alerts_before(step, draft)) return *gate;
   }
   Gate open;
   if (step.before.approval) {
     const ApprovalAnswer answer = approval_of(inputs.remediation, *inputs.node, step.step, now);
     if (!answer.is_given) {
-      if (auto gate = wear_before(step, inputs)) return *gate;
+      if (auto gate = wear_before(step, draft)) return *gate;
     }
-    if (auto gate = guard_before(step, inputs)) return *gate;
+    if (auto gate = guard_before(step, draft)) return *gate;
     if (!answer.is_given) {
       Gate gate = shut("guard.approval", how_to_approve(inputs.remediation, answer.record));
       gate.approval = answer.record;
@@ -353,11 +338,7 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionIn
     open.approval = answer.record;
   }
   if (!is_disruptive(step.step)) return open;
-  if (!inputs.slot) {
-    open.verdict = Verdict::kAskSlot;
-  } else if (auto gate = refused(*inputs.slot)) {
-    return *gate;
-  }
+  if (auto gate = refused(draft.asked.now().slot(step.step))) return *gate;
   return open;
 }
 

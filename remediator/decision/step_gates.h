@@ -1,5 +1,5 @@
 // The gates that a step after taint and cordon has to wait for: delay, window, evidence, alerts,
-// proofs, approval, budget. Pure; step_decisions.cpp takes the step, or decides what follows if it
+// proofs, approval, budget. step_decisions.cpp takes the step, or decides what follows if it
 // failed.
 #pragma once
 
@@ -42,8 +42,7 @@ namespace gpuward::remediator {
 
 // The reason why a step that could begin has to wait.
 struct Gate {
-  // kBegin: no reason; kHold; kAskReport; kAskAlerts; kAskProofs; kAskGuard; kAskWornOut; kAskSlot;
-  // kEscalate: the step did not last when it was taken before.
+  // kBegin: no reason; kHold; kEscalate: the step did not last when it was taken before.
   Verdict verdict = Verdict::kBegin;
   std::string rule, message;
   std::optional<ApprovalRecord> approval;
@@ -61,7 +60,7 @@ inline constexpr std::chrono::seconds kGateInterval{15};
 [[nodiscard]] std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy,
                                                 WallTime now);
 
-[[nodiscard]] Gate gate_before(const PlannedStep& step, const Policy& policy,
-                               const DecisionInputs& inputs, WallTime now);
+struct Draft;
+[[nodiscard]] Gate gate_before(const PlannedStep& step, Draft& draft);
 
 }  // namespace gpuward::remediator

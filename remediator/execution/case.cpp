@@ -39,9 +39,6 @@ Case case_of(Remediation remediation, std::optional<kube::Node> node,
   return now;
 }
 
-// A decision asks at most for a report, the alerts, the proofs, whether the machine is worn out,
-// the guard of approvals and a slot.
-constexpr int kMostAnswers = 7;
 // How old the check of the approval guard may be while no approval is given.
 constexpr milliseconds kGuardAge{15'000};
 
@@ -59,35 +56,108 @@ void remember_gpus(const Result<HealthReport>& report, Remediation& remediation)
   });
 }
 
-// Whether the informers' last report is enough to act on: every write that follows is a
-// compare-and-set on it, and an eviction of a running drain asks again before it is sent. Any other
-// disruptive step, and a return to service, needs a fresh read.
-bool may_go_by_memory(const Decision& decision, const Remediation& remediation,
-                      const kube::Node& node) {
-  switch (decision.verdict) {
-    case Verdict::kRecord:
-    case Verdict::kQuarantine:
-    case Verdict::kHold:
-    case Verdict::kWatch:
-      return true;
-    case Verdict::kAskSlot:
-      // A taint that was only remembered may be gone: the budget must not count it.
-      return is_taint_or_cordon(decision.step->step) &&
-             (!our_taint_on(node) || remediation.status.has_done(Step::kTaint));
-    case Verdict::kPause:
-    case Verdict::kAskReport:
-    case Verdict::kAskAlerts:
-    case Verdict::kAskProofs:
-    case Verdict::kAskGuard:
-    case Verdict::kAskWornOut:
-    case Verdict::kBegin:
-    case Verdict::kEscalate:
-    case Verdict::kLower:
-    case Verdict::kRelease:
-    case Verdict::kClose:
-      return false;
+// Answers nothing, and notes that a question was asked: the decision then does not count.
+class NoAnswers : public Answers {
+ public:
+  [[nodiscard]] bool was_asked() const { return was_asked_; }
+
+  Result<HealthReport> report() override { return refuse(); }
+  std::optional<Result<Alerts>> alerts() override { return refuse(); }
+  Result<MachineProofs> proofs() override { return refuse(); }
+  Status approval_guard() override { return refuse(); }
+  Slot worn_out(Step /*step*/) override { return refuse(); }
+  Slot slot(Step /*step*/) override { return refuse(); }
+
+ protected:
+  std::unexpected<Error> refuse() {
+    was_asked_ = true;
+    return fail(ErrorKind::kInternal, "not read for this decision");
   }
-  return false;
+
+ private:
+  bool was_asked_ = false;
+};
+
+// What a decision on the informers' last report may ask for: a slot for taint or cordon. It has no
+// access to anything that a disruptive step or a return to service rests on.
+class RememberedAnswers final : public NoAnswers {
+ public:
+  // All must outlive the answers.
+  RememberedAnswers(Slots& slots, ReconcileObserver& observer, Case& now)
+      : slots_(slots), observer_(observer), now_(now) {}
+
+  Slot slot(Step step) override {
+    // A taint that was only remembered may be gone: the budget must not count it.
+    const bool may_ask =
+        is_taint_or_cordon(step) &&
+        (!our_taint_on(*now_.node) || now_.remediation.status.has_done(Step::kTaint));
+    if (!may_ask) return refuse();
+    now_.has_asked_slot = true;
+    auto answer = slots_.take(now_.remediation, *now_.node, step);
+    if (!answer) observer_.on_error(now_.remediation.node, answer.error());
+    return answer;
+  }
+
+ private:
+  Slots& slots_;
+  ReconcileObserver& observer_;
+  Case& now_;
+};
+
+// Asks the other services. A report also goes into the case.
+class FreshAnswers final : public Answers {
+ public:
+  // All must outlive the answers.
+  FreshAnswers(const ReconcilerParts& parts, const CaseDecider& decider, Case& now)
+      : parts_(parts), decider_(decider), now_(now) {}
+
+  Result<HealthReport> report() override {
+    auto report = decider_.report_of(node());
+    remember_gpus(report, now_.remediation);
+    if (report) now_.report = *report;
+    if (report && now_.remediation.is_drill()) return with_drill(*std::move(report));
+    return report;
+  }
+  std::optional<Result<Alerts>> alerts() override {
+    if (parts_.alerts == nullptr) return std::nullopt;
+    return noted(parts_.alerts->active_on(node()));
+  }
+  Result<MachineProofs> proofs() override {
+    if (parts_.proofs == nullptr)
+      return fail(ErrorKind::kNotFound, "no proof that the machine is down");
+    return parts_.proofs->read(*now_.node);
+  }
+  Status approval_guard() override {
+    if (parts_.guard == nullptr) return {};
+    const bool is_answered = !now_.remediation.wish.approved_token.empty();
+    return parts_.guard->check(is_answered ? milliseconds(0) : kGuardAge);
+  }
+  Slot worn_out(Step step) override {
+    return noted(parts_.slots.worn_out(now_.remediation, *now_.node, step));
+  }
+  Slot slot(Step step) override {
+    now_.has_asked_slot = true;
+    return noted(parts_.slots.take(now_.remediation, *now_.node, step));
+  }
+
+ private:
+  [[nodiscard]] const std::string& node() const { return now_.remediation.node; }
+  template <typename Value>
+  Result<Value> noted(Result<Value> answer) {
+    if (!answer) parts_.observer.on_error(node(), answer.error());
+    return answer;
+  }
+
+  const ReconcilerParts& parts_;
+  const CaseDecider& decider_;
+  Case& now_;
+};
+
+// Whether a decision may be carried out on the informers' last report: every write that follows is
+// a compare-and-set on it, and an eviction of a running drain asks again before it is sent.
+bool may_rest_on_memory(Verdict verdict) {
+  return verdict == Verdict::kRecord || verdict == Verdict::kQuarantine ||
+         verdict == Verdict::kHold || verdict == Verdict::kWatch;
 }
 
 }  // namespace
@@ -187,23 +257,26 @@ void CaseReader::trust(const std::string& name) {
 }
 
 bool CaseDecider::decide_cached(Case& now) const {
-  const auto may_go_on = [&] { return may_go_by_memory(now.decision, now.remediation, *now.node); };
-  decide_with_answers(now, may_go_on);
-  return may_go_on();
+  RememberedAnswers answers(parts_.slots, parts_.observer, now);
+  decide_with(answers, now);
+  return !answers.was_asked() && may_rest_on_memory(now.decision.verdict);
 }
 
 void CaseDecider::decide_fresh(FreshCase& now) const {
-  decide_with_answers(*now, [] { return true; });
+  FreshAnswers answers(parts_, *this, *now);
+  decide_with(answers, *now);
 }
 
-Decision CaseDecider::decide_after(const Case& now, const RemediationStatus& next) const {
+std::optional<Decision> CaseDecider::decide_after(const Case& now,
+                                                  const RemediationStatus& next) const {
   Case then = now;
   then.remediation.status = next;
-  return decide(*then.policy, inputs_of(then), parts_.clock.wall());
+  NoAnswers answers;
+  Decision decision = decide(*then.policy, inputs_of(then), answers, parts_.clock.wall());
+  return answers.was_asked() ? std::nullopt : std::optional(std::move(decision));
 }
 
-template <typename MayGoOn>
-void CaseDecider::decide_with_answers(Case& now, const MayGoOn& may_go_on) const {
+void CaseDecider::decide_with(Answers& answers, Case& now) const {
   const WallTime since = parts_.clock.wall() - kTaintsFirst;
   const std::string& node = now.remediation.node;
   const bool is_young = now.remediation.created >= since;
@@ -212,39 +285,7 @@ void CaseDecider::decide_with_answers(Case& now, const MayGoOn& may_go_on) const
   now.are_others_untainted = is_young && has_untainted_since(parts_.view, since, node);
   DecisionInputs inputs = inputs_of(now);
   inputs.has_untainted_elsewhere = has_unrecorded;
-  now.decision = decide(*now.policy, inputs, parts_.clock.wall());
-  for (int i = 0; i < kMostAnswers && may_go_on() && ask(now.decision, now, inputs); ++i)
-    now.decision = decide(*now.policy, inputs, parts_.clock.wall());
-}
-
-// Returns false if `asked` needs no answer.
-bool CaseDecider::ask(const Decision& asked, Case& now, DecisionInputs& inputs) const {
-  const std::string& node = now.remediation.node;
-  if (asked.verdict == Verdict::kAskReport) {
-    inputs.report = report_of(node);
-    remember_gpus(*inputs.report, now.remediation);
-    if (*inputs.report) now.report = **inputs.report;
-    if (*inputs.report && now.remediation.is_drill())
-      *inputs.report = with_drill(**std::move(inputs.report));
-  } else if (asked.verdict == Verdict::kAskAlerts) {
-    inputs.alerts = parts_.alerts->active_on(node);
-    if (!*inputs.alerts) parts_.observer.on_error(node, inputs.alerts->error());
-  } else if (asked.verdict == Verdict::kAskProofs) {
-    inputs.proofs = parts_.proofs->read(*now.node);
-  } else if (asked.verdict == Verdict::kAskGuard) {
-    const bool is_answered = !now.remediation.wish.approved_token.empty();
-    inputs.guard = parts_.guard->check(is_answered ? milliseconds(0) : kGuardAge);
-  } else if (asked.verdict == Verdict::kAskWornOut) {
-    inputs.worn_out = parts_.slots.worn_out(now.remediation, *now.node, asked.step->step);
-    if (!*inputs.worn_out) parts_.observer.on_error(node, inputs.worn_out->error());
-  } else if (asked.verdict == Verdict::kAskSlot) {
-    inputs.slot = parts_.slots.take(now.remediation, *now.node, asked.step->step);
-    now.has_asked_slot = true;
-    if (!*inputs.slot) parts_.observer.on_error(node, inputs.slot->error());
-  } else {
-    return false;
-  }
-  return true;
+  now.decision = decide(*now.policy, inputs, answers, parts_.clock.wall());
 }
 
 Status CaseDecider::count_arrival(const Case& now) const {
@@ -270,22 +311,13 @@ std::string CaseDecider::left_cordon_of(const Case& now) const {
   return left == nullptr ? "" : left->name;
 }
 
-// The inputs before any question was answered.
 DecisionInputs CaseDecider::inputs_of(const Case& now) const {
   return {.remediation = now.remediation,
           .node = now.node ? &*now.node : nullptr,
           .excluded = now.excluded,
           .goes_first = goes_first_of(now),
           .left_cordon = left_cordon_of(now),
-          .has_untainted_elsewhere = false,
-          .report = {},
-          .can_ask_alerts = parts_.alerts != nullptr,
-          .alerts = {},
-          .can_ask_proofs = parts_.proofs != nullptr,
-          .proofs = {},
-          .can_ask_guard = parts_.guard != nullptr,
-          .guard = {},
-          .slot = {}};
+          .has_untainted_elsewhere = false};
 }
 
 Result<HealthReport> CaseDecider::report_of(const std::string& node) const {

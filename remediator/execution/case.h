@@ -106,17 +106,19 @@ class CaseReader {
   std::set<std::string> distrusted_;  // Remediations
 };
 
-// Calls decide(), and fetches what it asks for: a health report, the firing alerts, the guard of
-// approvals, a slot of the budgets. Thread-safe.
+// Calls decide() with the Answers that the case allows. Thread-safe.
 class CaseDecider {
  public:
   explicit CaseDecider(const ReconcilerParts& parts) : parts_(parts) {}
 
-  // Returns false, without asking anything, if the view is not enough to decide.
+  // Returns false if the view is not enough to decide. Asks for nothing but a slot for taint and
+  // cordon.
   [[nodiscard]] bool decide_cached(Case& now) const;
   void decide_fresh(FreshCase& now) const;
-  // Returns the decision that follows if the record says `next`; asks for nothing.
-  [[nodiscard]] Decision decide_after(const Case& now, const RemediationStatus& next) const;
+  // Returns the decision that follows if the record says `next`; nullopt if that depends on an
+  // answer. Asks for nothing.
+  [[nodiscard]] std::optional<Decision> decide_after(const Case& now,
+                                                     const RemediationStatus& next) const;
   // Counts the Remediation as new, before any step for it; repeated until the first step is
   // recorded. A request for a slot counts it as well.
   [[nodiscard]] Status count_arrival(const Case& now) const;
@@ -127,9 +129,7 @@ class CaseDecider {
   [[nodiscard]] DecisionInputs inputs_of(const Case& now) const;
   [[nodiscard]] std::string goes_first_of(const Case& now) const;
   [[nodiscard]] std::string left_cordon_of(const Case& now) const;
-  [[nodiscard]] bool ask(const Decision& asked, Case& now, DecisionInputs& inputs) const;
-  template <typename MayGoOn>
-  void decide_with_answers(Case& now, const MayGoOn& may_go_on) const;
+  void decide_with(Answers& answers, Case& now) const;
 
   const ReconcilerParts& parts_;
 };

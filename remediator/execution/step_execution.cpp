@@ -72,9 +72,10 @@ std::string intent_of(const StepRecord* record) {
 // If after that step the only thing left is to hold the node, both are written at once.
 std::optional<Decision> end_after(const CaseDecider& decider, const Case& now,
                                   const RemediationStatus& next) {
-  Decision decision = decider.decide_after(now, next);
-  const bool is_end = decision.verdict == Verdict::kHold && decision.phase == Phase::kHeld;
-  return is_end ? std::optional(std::move(decision)) : std::nullopt;
+  auto decision = decider.decide_after(now, next);
+  const bool is_end =
+      decision && decision->verdict == Verdict::kHold && decision->phase == Phase::kHeld;
+  return is_end ? std::move(decision) : std::nullopt;
 }
 
 // Finds the pods that have come to the node since it was drained for this step, and must leave

@@ -24,7 +24,6 @@ constexpr std::array<std::string_view, 6> kKinds = {"alert", "act", "begin", "do
 constexpr int kMostTurns = 32;  // at one moment: no plan has more steps
 // A waiting node is checked no more often: a history spans weeks.
 constexpr milliseconds kReplayInterval = minutes(1);
-constexpr int kMostQuestions = 5;
 
 // How long a step usually takes.
 milliseconds usual_time(const PlannedStep& step) {
@@ -128,7 +127,7 @@ std::optional<milliseconds> Replayer::look(const std::string& node, WallTime now
     one.policy = policy_for(policy_, one.node ? &*one.node : nullptr, one.remediation);
     ledger_ = with_arrival(std::move(ledger_), one.remediation, one.policy->budgets,
                            fleet_size(cluster_.view()), now);
-    one.decision = decide_with_answers(one);
+    one.decision = decide_in_the_past(one);
     const bool has_more = carry_out(one);
     again = one.decision.look_again;
     if (!has_more) break;
@@ -137,8 +136,7 @@ std::optional<milliseconds> Replayer::look(const std::string& node, WallTime now
   return std::max(*again, kReplayInterval);
 }
 
-Result<std::optional<SlotRefusal>> Replayer::ask_slot(const Case& now, Step step,
-                                                      bool only_worn_out) {
+Answers::Slot Replayer::ask_slot(const Case& now, Step step, bool only_worn_out) {
   auto request = slot_request(now.remediation, *now.node, step);
   if (!request) return std::nullopt;
   SlotClaim claim{.remediation = now.remediation,
@@ -153,35 +151,39 @@ Result<std::optional<SlotRefusal>> Replayer::ask_slot(const Case& now, Step step
   return claim.refusal;
 }
 
-Decision Replayer::decide_with_answers(Case& now) {
-  DecisionInputs inputs{.remediation = now.remediation,
-                        .node = now.node ? &*now.node : nullptr,
-                        .excluded = {},
-                        .has_untainted_elsewhere = false,
-                        .report = {},
-                        .can_ask_alerts = false,
-                        .alerts = {},
-                        .slot = {}};
-  Decision decision = decide(*now.policy, inputs, now.at);
-  for (int i = 0; i < kMostQuestions; ++i) {
-    const bool is_to_be_approved = decision.rule == "guard.approval" && decision.approval;
-    if (decision.verdict == Verdict::kAskReport) {
-      inputs.report = report_of(now.remediation, now.node, now.at);
-    } else if (decision.verdict == Verdict::kAskWornOut) {
-      inputs.worn_out = ask_slot(now, decision.step->step, true);
-    } else if (decision.verdict == Verdict::kAskSlot) {
-      inputs.slot = ask_slot(now, decision.step->step, false);
-    } else if (is_to_be_approved && options_.approves_all &&
-               now.remediation.wish.approved_token != decision.approval->token) {
-      now.remediation.status.approval = decision.approval;
-      now.remediation.wish.approved_token = decision.approval->token;
-      now.remediation.wish.approved_by = "the replay";
-    } else {
-      break;
-    }
-    decision = decide(*now.policy, inputs, now.at);
+// Approvals count without a check, because no API server guards those of a history.
+class Replayer::Past final : public Answers {
+ public:
+  Past(Replayer& replayer, const Case& now) : replayer_(replayer), now_(now) {}
+
+  Result<HealthReport> report() override { return report_of(now_.remediation, now_.node, now_.at); }
+  std::optional<Result<Alerts>> alerts() override { return std::nullopt; }
+  Result<MachineProofs> proofs() override {
+    return fail(ErrorKind::kNotFound, "no proof that the machine is down");
   }
-  return decision;
+  Status approval_guard() override { return {}; }
+  Slot worn_out(Step step) override { return replayer_.ask_slot(now_, step, true); }
+  Slot slot(Step step) override { return replayer_.ask_slot(now_, step, false); }
+
+ private:
+  Replayer& replayer_;
+  const Case& now_;
+};
+
+Decision Replayer::decide_in_the_past(Case& now) {
+  Past past(*this, now);
+  const auto decide_now = [&] {
+    const DecisionInputs inputs{.remediation = now.remediation,
+                                .node = now.node ? &*now.node : nullptr};
+    return decide(*now.policy, inputs, past, now.at);
+  };
+  Decision decision = decide_now();
+  const bool is_to_be_approved = decision.rule == "guard.approval" && decision.approval;
+  if (!is_to_be_approved || !options_.approves_all) return decision;
+  now.remediation.status.approval = decision.approval;
+  now.remediation.wish.approved_token = decision.approval->token;
+  now.remediation.wish.approved_by = "the replay";
+  return decide_now();
 }
 
 bool Replayer::carry_out(Case& now) {
@@ -201,12 +203,6 @@ bool Replayer::carry_out(Case& now) {
     case Verdict::kRecord:
     case Verdict::kHold:
     case Verdict::kPause:
-    case Verdict::kAskReport:
-    case Verdict::kAskAlerts:
-    case Verdict::kAskProofs:
-    case Verdict::kAskGuard:
-    case Verdict::kAskWornOut:
-    case Verdict::kAskSlot:
       break;
   }
   const RemediationStatus before = now.remediation.status;

@@ -51,9 +51,11 @@ class Replayer {
  private:
   struct Case;
 
-  [[nodiscard]] Result<std::optional<SlotRefusal>> ask_slot(const Case& now, Step step,
-                                                            bool only_worn_out);
-  [[nodiscard]] Decision decide_with_answers(Case& now);
+  class Past;
+
+  [[nodiscard]] Answers::Slot ask_slot(const Case& now, Step step, bool only_worn_out);
+  // With `approves_all`, a step that waits for an approval gets it.
+  [[nodiscard]] Decision decide_in_the_past(Case& now);
   // Whether more can be done at once.
   [[nodiscard]] bool carry_out(Case& now);
   void act(Case& now);
