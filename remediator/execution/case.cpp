@@ -87,9 +87,10 @@ class RememberedAnswers final : public NoAnswers {
       : slots_(slots), observer_(observer), now_(now) {}
 
   Slot slot(Step step) override {
-    // A taint that was only remembered may be gone: the budget must not count it.
+    // A decision that does not count takes no slot. A taint that was only remembered may be gone:
+    // the budget must not count it.
     const bool may_ask =
-        is_taint_or_cordon(step) &&
+        !was_asked() && is_taint_or_cordon(step) &&
         (!our_taint_on(*now_.node) || now_.remediation.status.has_done(Step::kTaint));
     if (!may_ask) return refuse();
     now_.has_asked_slot = true;
