@@ -398,6 +398,25 @@ class FallingSeverity : public StepsTest {
   }
 };
 
+// The informers' last report leaves the severity open: a slot taken for it would be for the wrong
+// one.
+TEST_F(FallingSeverity, TakesNoSlotBeforeTheSeverityIsKnown) {
+  slots_.answer = SlotRefusal{.guard = "budget.pool", .message = "the pool is full"};
+  ASSERT_TRUE(take({signal(), isolate(true)}));
+  ASSERT_TRUE(reconcile());
+  expect_waiting("budget.pool", "the pool is full");
+  clock_.advance(minutes(1));
+  ASSERT_TRUE(take({isolate(false)}));
+  clock_.advance(minutes(1));
+  report(Severity::kReboot);
+  slots_.asked.clear();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().evidence_severity(), Severity::kReboot);
+  EXPECT_THAT(slots_.asked, IsEmpty());
+}
+
 TEST_F(FallingSeverity, WaitsForTheEndOfTheAlertAndANewerReport) {
   falsely_isolate();
   clock_.advance(minutes(1));
