@@ -230,6 +230,24 @@ Status CaseReader::look_up_exclusion(Case& now, milliseconds max_age) {
   return {};
 }
 
+Result<FreshCase> CaseReader::read_again(const std::string& name, const std::string& node_name,
+                                         std::shared_ptr<const Policy> policy) {
+  auto node = parts_.api.get_node(node_name);
+  if (!node && node.error().kind == ErrorKind::kNotFound)
+    return fail(ErrorKind::kCancelled, "the node " + node_name + " is gone");
+  if (!node) return with_context("reading the node before a change", node.error());
+  Case now{.remediation = {}, .node = *std::move(node), .target = {}, .policy = {}};
+  if (auto known = look_up_exclusion(now, milliseconds(0)); !known)
+    return with_context("before a change", known.error());
+  // Nothing comes between an operator's request and the call.
+  auto remediation = read_wish(name);
+  if (!remediation) return std::unexpected(remediation.error());
+  const auto excluded = std::move(now.excluded);
+  FreshCase again(case_of(*std::move(remediation), std::move(now.node), std::move(policy)));
+  again->excluded = excluded;
+  return again;
+}
+
 Result<Remediation> CaseReader::read_wish(const std::string& name) {
   auto current = parts_.store.read(name);
   if (!current) return with_context("reading the Remediation before a change", current.error());
@@ -272,9 +290,22 @@ std::optional<Decision> CaseDecider::decide_after(const Case& now,
                                                   const RemediationStatus& next) const {
   Case then = now;
   then.remediation.status = next;
+  return decide_unasked(then);
+}
+
+std::optional<Decision> CaseDecider::decide_unasked(const Case& now) const {
   NoAnswers answers;
-  Decision decision = decide(*then.policy, inputs_of(then), answers, parts_.clock.wall());
+  Decision decision = decide(*now.policy, inputs_of(now), answers, parts_.clock.wall());
   return answers.was_asked() ? std::nullopt : std::optional(std::move(decision));
+}
+
+Status CaseDecider::check_under_way(const FreshCase& now, Step step) const {
+  const auto decision = decide_unasked(*now);
+  const std::string what(to_string(step));
+  if (!decision) return fail(ErrorKind::kCancelled, what + " is no longer the step to take");
+  const bool is_watched =
+      decision->verdict == Verdict::kWatch && decision->step && decision->step->step == step;
+  return is_watched ? Status() : fail(ErrorKind::kCancelled, decision->message);
 }
 
 void CaseDecider::decide_with(Answers& answers, Case& now) const {

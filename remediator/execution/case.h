@@ -62,7 +62,9 @@ struct Case {
 class FreshCase {
  public:
   [[nodiscard]] Case& operator*() { return case_; }
+  [[nodiscard]] const Case& operator*() const { return case_; }
   [[nodiscard]] Case* operator->() { return &case_; }
+  [[nodiscard]] const Case* operator->() const { return &case_; }
 
  private:
   friend class CaseReader;
@@ -87,8 +89,11 @@ class CaseReader {
   // is not read.
   [[nodiscard]] Result<std::optional<FreshCase>> read(const std::string& name,
                                                       std::shared_ptr<const Policy> policy);
-  // Called right before a call. Returns an error if an operator has paused or cancelled the
-  // Remediation since the case was read, or if it is closed.
+  // Called right before a call: reads the case again, the Remediation last. Returns kCancelled if
+  // an operator has paused or cancelled the Remediation, if it is closed, or if its node is gone.
+  [[nodiscard]] Result<FreshCase> read_again(const std::string& name, const std::string& node,
+                                             std::shared_ptr<const Policy> policy);
+  // Returns the Remediation alone, with the errors of read_again.
   [[nodiscard]] Result<Remediation> read_wish(const std::string& name);
   // The view was not enough, or a failure may come from its age: the next check reads from the API
   // server.
@@ -119,6 +124,9 @@ class CaseDecider {
   // answer. Asks for nothing.
   [[nodiscard]] std::optional<Decision> decide_after(const Case& now,
                                                      const RemediationStatus& next) const;
+  // Returns an error unless the decision on the case is still to watch `step`, which is under way.
+  // Asks for nothing.
+  [[nodiscard]] Status check_under_way(const FreshCase& now, Step step) const;
   // Counts the Remediation as new, before any step for it; repeated until the first step is
   // recorded. A request for a slot counts it as well.
   [[nodiscard]] Status count_arrival(const Case& now) const;
@@ -130,6 +138,7 @@ class CaseDecider {
   [[nodiscard]] std::string goes_first_of(const Case& now) const;
   [[nodiscard]] std::string left_cordon_of(const Case& now) const;
   void decide_with(Answers& answers, Case& now) const;
+  [[nodiscard]] std::optional<Decision> decide_unasked(const Case& now) const;
 
   const ReconcilerParts& parts_;
 };

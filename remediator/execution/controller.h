@@ -78,7 +78,7 @@ class Reconciler {
   CaseDecider decider_{parts_};
   PendingRecords pending_{parts_};
   CaseRecords records_{parts_, pending_};
-  StepPermits permits_{parts_, reader_};
+  StepPermits permits_{parts_, reader_, decider_};
   StepClock step_clock_{parts_.clock, parts_.permit};
   StepExecution steps_{parts_, decider_, records_, permits_, step_clock_};
   TaintAndCordon taint_and_cordon_{parts_, reader_, records_, pending_, steps_};

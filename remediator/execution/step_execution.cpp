@@ -69,6 +69,12 @@ std::string intent_of(const StepRecord* record) {
   return record == nullptr || !record->intent_at ? "" : to_rfc3339_ms(*record->intent_at);
 }
 
+Status check_intent(const StepPermits::Claim& claim, const Remediation& now) {
+  const StepRecord* record = now.status.find(claim.step);
+  if (record != nullptr && is_under_way(*record) && intent_of(record) == claim.intended) return {};
+  return fail(ErrorKind::kCancelled, "the intent of the step has changed");
+}
+
 // If after that step the only thing left is to hold the node, both are written at once.
 std::optional<Decision> end_after(const CaseDecider& decider, const Case& now,
                                   const RemediationStatus& next) {
@@ -141,15 +147,7 @@ Status StepPermits::for_step(const Claim& claim) {
   if (auto allowed = parts_.permit(); !allowed) return allowed;
   const std::string key = claim.remediation + "/" + std::string(to_string(claim.step)) + "/" +
                           claim.intended + "/" + claim.node_uid;
-  auto stands = reads_.ask(key, [&]() -> Status {
-    // Operators' requests are read last: nothing comes between them and the call.
-    const Status same = acts_on_node(claim.step) ? check_node(claim) : Status();
-    auto intended = check_intent(claim);
-    if (!intended || same) return intended;
-    reader_.distrust(claim.remediation);  // the view is old: the next pass reads both from the API
-                                          // server, and closes
-    return same;
-  });
+  auto stands = reads_.ask(key, [&] { return check(claim); });
   if (!stands) return stands;
   if (parts_.clock.steady() - asked_at > kOldestPermit)
     return fail(ErrorKind::kCancelled, "the data behind the permit is older than 30 s");
@@ -157,52 +155,38 @@ Status StepPermits::for_step(const Claim& claim) {
   return fail(ErrorKind::kCancelled, "this replica is no longer the leader");
 }
 
-Status StepPermits::check_intent(const Claim& claim) {
-  const auto current = reader_.read_wish(claim.remediation);
-  if (!current) return std::unexpected(current.error());
-  const StepRecord* record = current->status.find(claim.step);
-  // The leader no longer watches this drain, but its evictions may be waiting to be sent.
-  if (claim.step == Step::kDrain && is_called_off(*parts_.policy.get(), *current))
-    return fail(ErrorKind::kCancelled, "the cloud has cancelled the announced event");
-  if (record != nullptr && is_under_way(*record) && intent_of(record) == claim.intended) return {};
-  return fail(ErrorKind::kCancelled, "the intent of the step has changed");
+Status StepPermits::check(const Claim& claim) {
+  if (!acts_on_node(claim.step)) {
+    const auto current = reader_.read_wish(claim.remediation);
+    return current ? check_intent(claim, *current) : std::unexpected(current.error());
+  }
+  const auto now = reader_.read_again(claim.remediation, claim.node, parts_.policy.get());
+  const Status allowed = now ? check_claim(claim, *now) : std::unexpected(now.error());
+  // The view may be old: the next pass reads the Remediation and the Node from the API server.
+  if (!allowed) reader_.distrust(claim.remediation);
+  return allowed;
 }
 
-Status StepPermits::check_node(const Claim& claim) {
-  const auto node = parts_.api.get_node(claim.node);
-  const bool is_same = node && node->meta.uid == claim.node_uid;
-  if (is_same && !claim.boot.empty() && node->boot_id != claim.boot)
-    return fail(ErrorKind::kCancelled, "the node has restarted since the step was planned");
-  if (is_same && claim.is_silent) {
-    if (parts_.proofs == nullptr)
-      return fail(ErrorKind::kCancelled, "no proof that the machine is down");
-    if (auto silent = parts_.proofs->check_silent(*node); !silent)
-      return fail(ErrorKind::kCancelled, silent.error().message);
-  }
-  if (is_same && claim.is_drill) {
-    if (!allows_drills(*node) || claim.step == Step::kTerminate)
-      return fail(ErrorKind::kCancelled, "the node does not allow this drill step");
-  }
-  if (is_same) return check_exclusion(claim, *node);
-  if (node) return fail(ErrorKind::kCancelled, "a different node is now named " + claim.node);
-  if (node.error().kind == ErrorKind::kNotFound)
-    return fail(ErrorKind::kCancelled, "the node " + claim.node + " is gone");
-  return with_context("reading the node before a change", node.error());
-}
-
-// Since the step was intended, an exclusion or a lower mode may have come.
-Status StepPermits::check_exclusion(const Claim& claim, const kube::Node& node) {
-  const auto policy = policy_for(parts_.policy.get(), node.meta.labels);
-  if (const auto why = exclusion_of(*policy, node)) return fail(ErrorKind::kCancelled, *why);
-  if (!allows(policy->mode, claim.step)) {
-    return fail(ErrorKind::kCancelled, "mode " + std::string(to_string(policy->mode)) +
+Status StepPermits::check_claim(const Claim& claim, const FreshCase& now) {
+  const kube::Node& node = *now->node;
+  if (node.meta.uid != claim.node_uid)
+    return fail(ErrorKind::kCancelled, "a different node is now named " + claim.node);
+  if (auto intended = check_intent(claim, now->remediation); !intended) return intended;
+  if (auto still = decider_.check_under_way(now, claim.step); !still) return still;
+  // A restart is watched to its end in any mode; no call is made in a mode that does not allow it.
+  if (!allows(now->policy->mode, claim.step)) {
+    return fail(ErrorKind::kCancelled, "mode " + std::string(to_string(now->policy->mode)) +
                                            " does not allow " + std::string(to_string(claim.step)));
   }
-  if (parts_.exclusions == nullptr) return {};
-  const auto list = parts_.exclusions->read();
-  if (!list) return with_context("before a change", list.error());
-  const auto excluded = exclusion_for(*list, node, parts_.clock.wall());
-  return excluded ? fail(ErrorKind::kCancelled, excluded->why) : Status();
+  if (!claim.boot.empty() && node.boot_id != claim.boot)
+    return fail(ErrorKind::kCancelled, "the node has restarted since the step was planned");
+  if (claim.is_drill && (!allows_drills(node) || claim.step == Step::kTerminate))
+    return fail(ErrorKind::kCancelled, "the node does not allow this drill step");
+  if (!claim.is_silent) return {};
+  if (parts_.proofs == nullptr)
+    return fail(ErrorKind::kCancelled, "no proof that the machine is down");
+  const Status silent = parts_.proofs->check_silent(node);
+  return silent ? silent : fail(ErrorKind::kCancelled, silent.error().message);
 }
 
 void note_evidence(const HealthReport& report, RemediationStatus& status) {

@@ -22,7 +22,8 @@ namespace gpuward::remediator {
 // and their evictions and cloud calls check it again before each repeat. Thread-safe.
 class StepPermits {
  public:
-  StepPermits(const ReconcilerParts& parts, CaseReader& reader) : parts_(parts), reader_(reader) {}
+  StepPermits(const ReconcilerParts& parts, CaseReader& reader, const CaseDecider& decider)
+      : parts_(parts), reader_(reader), decider_(decider) {}
 
   // The target of a step, and when it was intended (RFC 3339).
   struct Claim {
@@ -33,19 +34,19 @@ class StepPermits {
     bool is_drill = false;   // it belongs to a drill or started in one: the Node must allow drills
     std::string boot;        // the boot that it was decided on, which must still run; empty: any
   };
-  // Allows a step only while its intent is in the record, the node is the same one, neither is
-  // excluded, and the mode allows the step. If a process was suspended, another one may have
+  // Allows a step only while its intent is in the record and, if it acts on the node, the decision
+  // on what was read just now is still to take it. If a process was suspended, another one may have
   // withdrawn or finished the step meanwhile, and the view may not know yet that the Node was
   // replaced.
   [[nodiscard]] Status for_step(const Claim& claim);
 
  private:
-  [[nodiscard]] Status check_intent(const Claim& claim);
-  [[nodiscard]] Status check_node(const Claim& claim);
-  [[nodiscard]] Status check_exclusion(const Claim& claim, const kube::Node& node);
+  [[nodiscard]] Status check(const Claim& claim);
+  [[nodiscard]] Status check_claim(const Claim& claim, const FreshCase& now);
 
   const ReconcilerParts& parts_;
   CaseReader& reader_;
+  const CaseDecider& decider_;
   // By Remediation and step: many evictions of one drain wait at the same moment.
   JointReads reads_;
 };

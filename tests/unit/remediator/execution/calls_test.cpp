@@ -162,6 +162,17 @@ TEST_F(CallsTest, NothingIsAskedForIfLeaveIsTakenAwayAtTheLastMoment) {
   EXPECT_EQ(machines_.asked, 1) << "and then it is";
 }
 
+// The API server has seen the operator's change already; the view has not.
+TEST_F(CallsTest, NothingIsAskedForOnceAnOperatorHasUncordonedTheNode) {
+  machines_.before_the_call = [this] {
+    kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}});
+  };
+  look();
+  look();
+  EXPECT_EQ(machines_.asked, 0);
+  EXPECT_EQ(remediation().status.phase, Phase::kPaused);
+}
+
 // An operator's write to the Remediation during the call must not lose the record of the call.
 TEST_F(CallsTest, AnAcceptedCallIsRecordedOverTheWriteOfSomebodyElse) {
   machines_.after_the_call = [this] {

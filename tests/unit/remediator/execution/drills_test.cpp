@@ -156,7 +156,8 @@ TEST_F(DrillsTest, AreRefusedRightBeforeTheCallIfTheLabelIsGone) {
 
   const auto allowed = steps_[Step::kDrain].permit();
   ASSERT_FALSE(allowed);
-  EXPECT_THAT(allowed.error().message, HasSubstr("does not allow this drill step"));
+  EXPECT_THAT(allowed.error().message,
+              HasSubstr("does not have the label gpuward.dev/drill=allowed"));
 }
 
 TEST_F(DrillsTest, NeverTerminateAMachine) {
