@@ -1,6 +1,6 @@
-// Events on the Node, for `kubectl describe node`: mostly best effort, on a separate thread, so
-// that a slow or failing Events API never delays an action. A caller that must be sure that an
-// operator gets an event sends it with deliver() and waits. Used by execution/.
+// Writes Events on the Node, for `kubectl describe node`. A separate thread sends most Events, so
+// that a slow or failing Events API never delays an action; Events may be lost. A caller that needs
+// certainty calls deliver() and waits. Used by execution/.
 #pragma once
 
 #include <atomic>
@@ -15,23 +15,23 @@
 
 namespace gpuward::remediator {
 
-// The interface; tests collect the events.
+// The interface of the announcer. Tests implement it to collect the events.
 class Announcer {
  public:
   virtual ~Announcer() = default;
-  // Any thread; never blocks.
+  // Queues the event. Any thread may call it; the call never blocks.
   virtual void announce(kube::NodeEvent event) = 0;
-  // Any thread; blocks until the event is sent. After an error the caller may have to send it
-  // again.
+  // Sends the event and returns when the API server has answered. Any thread may call it. After an
+  // error the event may be missing, and the caller may have to send it again.
   [[nodiscard]] virtual Status deliver(const kube::NodeEvent& event) = 0;
 };
 
 class EventAnnouncer final : public Announcer {
  public:
-  explicit EventAnnouncer(kube::Api& api);  // must outlive this
+  explicit EventAnnouncer(kube::Api& api);  // The API client must outlive the announcer.
   void announce(kube::NodeEvent event) override;
   [[nodiscard]] Status deliver(const kube::NodeEvent& event) override;
-  // Events that were dropped or refused.
+  // Returns the number of Events that were dropped or that the API server refused.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:

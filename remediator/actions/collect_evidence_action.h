@@ -1,5 +1,5 @@
-// The step `collect-evidence`: a Job that saves evidence on the node that the next steps would
-// destroy. The next step follows even if it fails.
+// The step `collect-evidence`: runs a Job that saves evidence from the node before the next steps
+// destroy it. Used by actions/all.cpp. The next step follows even if the Job fails.
 #pragma once
 
 #include "remediator/actions/step_job.h"

@@ -10,7 +10,7 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::size_t kMostJobNames = 8192;  // bytes in the record
+constexpr std::size_t kMostJobNames = 8192;  // Limit in bytes for the job names in the record.
 
 StepResult result_of(DrainState verdict) {
   switch (verdict) {
@@ -34,9 +34,10 @@ void note_job(const std::string& name, Facts& facts) {
   known += (known.empty() ? "" : between) + name;
 }
 
-// How many pods that came after the drain began were evicted: a JSON object, by owner.
+// The fact with a JSON object: for each owner, the number of evicted pods that came after the drain
+// began.
 constexpr const char* kAgainFact = "evictedAgain";
-// The policy let the plan continue after the deadline with pods left.
+// The fact that the policy let the plan continue after the deadline although pods were left.
 constexpr const char* kPodsLeftFact = "podsLeft";
 
 EvictedAgain again_in(const Facts& facts) {
@@ -49,7 +50,8 @@ EvictedAgain again_in(const Facts& facts) {
   return again;
 }
 
-// The node controller adds the taint of a cordon shortly after the cordon.
+// Returns the taints of the node, and the taint of a cordon if the node is cordoned. The node
+// controller adds that taint only shortly after the cordon.
 std::vector<kube::Taint> taints_of(const kube::Node& node) {
   std::vector<kube::Taint> taints = node.taints;
   const std::string cordon = "node.kubernetes.io/unschedulable";

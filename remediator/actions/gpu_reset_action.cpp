@@ -17,21 +17,21 @@
 namespace gpuward::remediator {
 namespace {
 
-// gpuward-exporter exits with it if it does not know the command or a flag, nvidia-smi if it does
-// not know a flag.
+// Exit code of gpuward-exporter for an unknown command or flag, and of nvidia-smi for an unknown
+// flag.
 constexpr int kWrongUsage = 2;
 
 JobConclusion for_operator(std::string message) {
   return {.message = std::move(message), .needs_operator = true};
 }
 
-// The most pods that a message names.
+// The largest number of pods that a message names.
 constexpr std::size_t kNamedPods = 4;
 // How soon gpuward lists the pods of operands again, and decides a paused step again.
 constexpr std::chrono::seconds kLookForPods{3};
 constexpr std::chrono::milliseconds kAtOnce{0};
-// How often one Remediation pauses operands. They are resumed before the reset if a guard holds
-// back the reset, or if another program resumes them.
+// Limit for the pauses of operands in one Remediation. gpuward resumes the operands before the
+// reset if a guard forbids the reset. Another program may also resume the operands.
 constexpr int kMostPauses = 3;
 const std::string kPaused = "paused operands: ";
 
@@ -46,14 +46,15 @@ NodeOfOperands node_of(kube::Api& api, const StepRequest& request, const Permit&
           fact_of(request, kJobNamespaceFact), permit};
 }
 
-// Each line of the history begins with its time.
+// Returns how often the history records a pause. Each line of the history begins with its time.
 std::ptrdiff_t pauses_of(const Remediation& remediation) {
   return std::ranges::count_if(remediation.status.history, [](std::string_view line) {
     return line.substr(line.find(' ') + 1).starts_with(kPaused);
   });
 }
 
-// The policy decides what follows, as it does if a process has a GPU open.
+// Returns a failure because `which` was not gone in time. The policy decides what follows, as it
+// does if a process has a GPU open.
 StepProgress late(const StepRequest& request, const std::string& which) {
   StepProgress progress = with_call(
       progress_of(request, StepResult::kFailed, "not gone in time: " + which), Call::kNone);
@@ -67,7 +68,7 @@ bool has_restarted(const StepRequest& request, const JobOutcome& outcome) {
   return outcome.words.contains(kBootedSince) || (is_known && outcome.boot_id != before);
 }
 
-// Whether the kubelet ended the container, which did not exit by itself.
+// Returns whether the kubelet ended the container, so that the container did not exit by itself.
 bool was_ended(const JobOutcome& outcome) {
   constexpr int kKilled = 137, kTerminated = 143;
   return outcome.has_run &&
@@ -98,7 +99,7 @@ Operands GpuResetAction::running(const kube::Node& node) const {
 }
 
 Result<StepProgress> GpuResetAction::begin(const StepRequest& request) {
-  // The Node of the decision may have been older.
+  // The Node may have changed since the decision, so this checks for other programs again.
   if (const auto why = objection_to_pause(request.node))
     return progress_of(request, StepResult::kIntended, *why);
   const Operands operands = operands_of(request);
@@ -113,7 +114,8 @@ Result<StepProgress> GpuResetAction::begin(const StepRequest& request) {
 
 Result<StepProgress> GpuResetAction::watch(const StepRequest& request) {
   const Operands operands = operands_of(request);
-  // If only the intent is written, a Job may still have been created.
+  // The operands still have to stop. With only a written intent, an earlier begin() may still have
+  // created a Job.
   const bool is_pausing =
       !operands.empty() && is_begun(request) && !request.facts.contains(kJobFact);
   return is_pausing ? wait_for_pods(request, operands) : resumed(request, StepJob::watch(request));
@@ -123,7 +125,8 @@ Status GpuResetAction::abandon(const StepRequest& request) {
   if (auto ended = StepJob::abandon(request); !ended) return ended;
   if (operands_of(request).empty()) return {};
   const auto resumed = resume_operands(node_of(api(), request, request.permit));
-  // The pod of the Job has not ended yet: the sweep resumes the operands later.
+  // The pod of the Job has not ended yet. The sweep in execution/left_operands resumes the operands
+  // later.
   if (resumed || resumed.error().kind == ErrorKind::kRefused) return {};
   return std::unexpected(resumed.error());
 }
@@ -214,7 +217,7 @@ JobConclusion GpuResetAction::judge(const StepRequest& request, const JobOutcome
   }
   const bool was_stopped = outcome.words.contains(kStoppedBefore);
   if ((was_stopped || was_ended(outcome)) && request.ran <= request.step.timeout) {
-    // A kubelet that shuts down with its machine ends Jobs before the Node has another boot.
+    // The machine may be restarting: its kubelet ends Jobs before the Node reports another boot.
     return {.result = StepResult::kRunning,
             .message = "waiting to see whether the machine restarts: " + outcome.message};
   }

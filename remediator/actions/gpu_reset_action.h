@@ -1,14 +1,14 @@
-// The step `gpu-reset`: a Job that resets the GPUs of the drained node in place, once. It is
-// skipped on nodes on which a reset is known not to work. If it did not work, the next worse
-// severity follows; if a process still holds a GPU, the policy chooses between that and an
-// operator. Each vendor has its own template: if the vendor of the GPUs is unknown, an operator
+// The step `gpu-reset`: a Job resets the GPUs of the drained node in place, once. Nodes on which a
+// reset is known to fail skip the step. After a failed reset the steps of the next worse severity
+// follow. If a process still holds a GPU, the policy chooses between the next severity and an
+// operator. Each vendor has its own template. If the vendor of the GPUs is unknown, an operator
 // resets them.
 //
-// The driver resets no GPU that a process has open, and the operands of NVIDIA's GPU operator have
-// them open for as long as they run. So the step pauses them first (model/gpu_operands.h). When
-// their pods are gone, it withdraws its intent and is decided again, on evidence of that moment;
-// then it creates the Job. It resumes the operands whenever it ends, with any result; if that
-// fails, execution/left_operands resumes them.
+// The driver does not reset a GPU that a process has open, and the operands of NVIDIA's GPU
+// operator keep the GPUs open. So the step pauses the operands first (model/gpu_operands.h). When
+// their pods are gone, the step withdraws its intent, and decide() decides the step again on
+// current evidence. Then the step creates the Job. The step resumes the operands whenever it ends.
+// If that fails, execution/left_operands resumes them.
 #pragma once
 
 #include <optional>
@@ -33,12 +33,13 @@ class GpuResetAction final : public StepJob {
                                     const JobOutcome& outcome) const override;
   [[nodiscard]] std::optional<JobConclusion> refusal(const StepRequest& request,
                                                      const JobsPolicy& jobs) const override;
-  // Includes operands that were turned on after the step was decided: it is then decided again.
+  // Returns the operands that run on the node, including operands that were turned on after the
+  // step was decided. In that case decide() decides the step again.
   [[nodiscard]] Operands running(const kube::Node& node) const;
   [[nodiscard]] Result<StepProgress> pause(const StepRequest& request, const Operands& operands);
   [[nodiscard]] Result<StepProgress> wait_for_pods(const StepRequest& request,
                                                    const Operands& operands);
-  // The progress with all operands resumed, if the step has ended.
+  // Resumes all operands if `progress` ends the step, and returns `progress`.
   [[nodiscard]] Result<StepProgress> resumed(const StepRequest& request,
                                              Result<StepProgress> progress);
 };

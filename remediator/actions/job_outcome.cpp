@@ -9,12 +9,14 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::size_t kMostWords = 1024;  // in the record
-constexpr int kCannotExecute = 126;       // as in shells
+constexpr std::size_t kMostWords = 1024;  // Limit in bytes for the words in the record.
+// Exit code of shells for a command that cannot be executed.
+constexpr int kCannotExecute = 126;
 constexpr int kNoSuchCommand = 127;
-constexpr int kChecksFailed = 1;  // of gpuward-exporter; also if a check could not tell
-// In the line that each check prints: the suite that gpuward replaces writes capitals, other checks
-// do not.
+// Exit code of gpuward-exporter for a failed check, and for a check without a result.
+constexpr int kChecksFailed = 1;
+// Text in the line of a failed check. The suite that gpuward replaces writes capitals, other checks
+// write small letters.
 constexpr std::array<const char*, 2> kFailedCheck = {R"("status":"FAIL")", R"("status":"fail")"};
 
 bool belongs_to(const kube::Pod& pod, const kube::Job& job) {
@@ -22,8 +24,8 @@ bool belongs_to(const kube::Pod& pod, const kube::Job& job) {
       pod.owners, [&](const kube::OwnerReference& owner) { return owner.uid == job.meta.uid; });
 }
 
-// A kubelet takes the words from both streams, so lines of a log may surround the line of the
-// check.
+// Returns the details of the last line that is the JSON of a check. A kubelet takes the output from
+// both streams, so log lines may surround that line.
 std::string details_of_last_check(std::string_view said) {
   while (!said.empty()) {
     const auto before = said.find_last_of('\n');

@@ -13,7 +13,7 @@ namespace {
 
 enum class PeerPlace : std::uint8_t { kThere, kComing, kOut, kNowhere };
 
-// The facts about a Remediation that decide with which others it has failed together.
+// The facts of a Remediation that decide which other nodes failed together with its node.
 struct Tie {
   std::vector<std::string> jobs;
   std::optional<WallTime> opened;
@@ -58,12 +58,13 @@ PeerPlace place_of_peer(const SeenRemediation& one, const std::shared_ptr<const 
   const bool is_over = record->result == StepResult::kDone || record->result == StepResult::kFailed;
   const auto boot = record->facts.find(kJobBootFact);
   const bool is_same_boot = boot != record->facts.end() && boot->second == one.node->boot_id;
-  // A Remediation that is excluded or waits for something else is in another phase.
+  // An excluded or waiting Remediation has another phase, so it is not at the step.
   const bool is_at_it = remediation.status.phase == Phase::kTesting;
   return !is_over && is_same_boot && is_at_it ? PeerPlace::kThere : PeerPlace::kOut;
 }
 
-// The indices in `ties` of all that have failed together with the first, itself left out.
+// Returns the indices in `ties` of all entries that failed together with the first entry, without
+// the first entry.
 std::vector<std::size_t> tied_to_first(const std::vector<Tie>& ties,
                                        std::chrono::milliseconds together) {
   std::vector<std::size_t> found{0};

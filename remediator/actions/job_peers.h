@@ -1,6 +1,6 @@
-// Decides which nodes have failed together, and how far each is in its recovery towards the step
-// nccl-pairs, from the known Remediations. Pure but for the interface, which records/cluster_view
-// implements.
+// Finds the nodes that failed together, and how far each node is on its way to the step nccl-pairs.
+// Reads the known Remediations through an interface that records/cluster_view implements; otherwise
+// pure.
 #pragma once
 
 #include <chrono>
@@ -17,16 +17,17 @@ namespace gpuward::remediator {
 
 struct SeenRemediation {
   const Remediation& remediation;
-  std::shared_ptr<const kube::Node> node;  // of that name, as last seen; null: not known
+  // The node of that name as last seen; null if the node is unknown.
+  std::shared_ptr<const kube::Node> node;
 };
 
-// Thread-safe.
+// The Remediations that this process has seen. Thread-safe.
 class SeenRemediations {
  public:
   virtual ~SeenRemediations() = default;
-  // Calls `use` with all open Remediations, and with the closed ones that were at the step
-  // nccl-pairs, by name. `use` must not call this again, and must not keep references to its
-  // argument.
+  // Calls `use` with all open Remediations and with the closed Remediations that were at the step
+  // nccl-pairs, sorted by name. `use` must not call with_seen(), and must not keep references to
+  // its argument.
   virtual void with_seen(
       const std::function<void(std::span<const SeenRemediation>)>& use) const = 0;
 };
@@ -36,21 +37,24 @@ struct JobPeer {
   std::shared_ptr<const kube::Node> node;
 };
 
-// Two nodes have failed together if their drains recorded a common job, or, if one of them recorded
-// no job, if their Remediations were opened within `together` of each other. The relation is
-// transitive, so each node of a group sees the same group.
+// The nodes that failed together. Two nodes belong together if their drains recorded a common job.
+// If one drain recorded no job, the two Remediations must have been opened within `together` of
+// each other. The relation is transitive, so each node of a group sees the same group.
 struct PeerGroup {
-  std::vector<JobPeer> there;   // at the step, in the boot in which it began; by name
-  std::vector<JobPeer> coming;  // their recovery still leads to the step
-  // Held, paused, or past the step, including Remediations that were closed after the own one was
-  // opened. A node whose policy has no such step is in no list.
+  // Nodes at the step, in the boot in which the step began; sorted by name.
+  std::vector<JobPeer> there;
+  std::vector<JobPeer> coming;  // Nodes with a recovery that still leads to the step.
+  // Nodes with a Remediation that is held, paused, or past the step, including Remediations that
+  // were closed after the node's own Remediation was opened. A node with a policy without this step
+  // is in no list.
   std::vector<JobPeer> out;
 };
 
-// Whether a diagnostic of its own has found the node faulty: its peers may then be healthy.
+// Returns whether one of the node's own diagnostics found the node faulty. The other nodes of the
+// job may then be healthy.
 [[nodiscard]] bool is_out_by_own_diagnostics(const Remediation& remediation);
 
-// `own` is in `there`, and is not searched in `seen`.
+// Returns the group of the node `own`. `own` is always in `there`; `seen` need not contain it.
 [[nodiscard]] PeerGroup peers_of(const JobPeer& own, std::span<const SeenRemediation> seen,
                                  std::chrono::milliseconds together,
                                  const std::shared_ptr<const Policy>& policy);

@@ -20,8 +20,10 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::size_t kLongestJobName = 63;  // also of the label `job-name` of its pods
-// How long people, and a remediator that was down, can still read a Job that has ended.
+// Limit that also applies to the label `job-name` of the Job's pods.
+constexpr std::size_t kLongestJobName = 63;
+// How long an ended Job is kept. Operators and a remediator that was down can still read its
+// result.
 constexpr int kSecondsKeptAfterwards = 24 * 3600;
 
 std::string_view built_in_job(Step step) {
@@ -51,7 +53,7 @@ Result<Json> parse_job_template(std::string_view text) {
   return job;
 }
 
-// The name says which vendor's nodes it is for.
+// Returns an error if the template runs tools of another vendor than its name says.
 Status check_tools(std::string_view name, std::string_view text) {
   const auto tools = vendor_of_tools(text);
   for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
@@ -63,14 +65,16 @@ Status check_tools(std::string_view name, std::string_view text) {
   return {};
 }
 
-// A Job that starts late would restart the machine a second time.
+// Returns an error if a reboot template does not check the boot. Without the check, a Job that
+// starts late restarts the machine a second time.
 Status check_boot(std::string_view name, std::string_view text) {
   if (name != template_name(Step::kReboot) || text.contains("$(BOOT_ID)")) return {};
   return fail(ErrorKind::kInvalid,
               "has no $(BOOT_ID) placeholder: its command must do nothing in another boot");
 }
 
-// A template without the upload target leaves the evidence on the node.
+// Returns an error if uploads are configured and the template has no upload target. The evidence
+// would then stay on the node.
 Status check_upload(std::string_view name, std::string_view text, const JobsPolicy& jobs) {
   if (jobs.evidence.upload.empty() || name != template_name(Step::kCollectEvidence)) return {};
   if (text.contains("$(UPLOAD)")) return {};
@@ -85,7 +89,7 @@ void replace_all(std::string& text, const Placeholder& placeholder) {
     text.replace(at, name.size(), value);
 }
 
-// gpuward-exporter refuses a flag without a value.
+// Returns whether the word is a flag that gets no value. gpuward-exporter rejects such a flag.
 bool becomes_empty_flag(const Json& word, const std::vector<Placeholder>& placeholders) {
   if (!word.is_string()) return false;
   std::string text = word.get<std::string>();
@@ -94,7 +98,8 @@ bool becomes_empty_flag(const Json& word, const std::vector<Placeholder>& placeh
   return text.ends_with('=');
 }
 
-// Replaces in the parsed values, so that no inserted text can change the template's form.
+// Replaces the placeholders in the parsed values, so that inserted text cannot change the
+// template's structure.
 void put_in(Json& value, const std::vector<Placeholder>& placeholders) {
   if (value.is_string()) {
     for (const Placeholder& one : placeholders) replace_all(value.get_ref<std::string&>(), one);
@@ -114,14 +119,15 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// A number as a person writes it: "400", "387.5".
+// Returns the number as people write it: "400", "387.5".
 std::string number_text(double value) {
   std::ostringstream text;
   text << value;
   return text.str();
 }
 
-// The part of a reboot's time that is left for the machine to start. The Job has the rest.
+// The part of a reboot's time that is reserved for the start of the machine. The Job has the rest
+// of the time.
 constexpr std::chrono::minutes kForTheRestart{10};
 
 seconds time_of(const StepRequest& request, const JobPart& part) {
@@ -161,7 +167,7 @@ std::string bound_name(std::string text, std::size_t size) {
   return text;
 }
 
-// The labels by which is_job_of() recognizes the Job.
+// Returns the labels by which is_job_of() recognizes the Job.
 std::vector<std::pair<std::string, std::string>> identity_of(const StepRequest& request,
                                                              const JobPart& part) {
   std::vector<std::pair<std::string, std::string>> identity = {
@@ -184,7 +190,8 @@ void name_job(Json& metadata, const StepRequest& request, const JobPart& part,
   metadata["name"] = job_name(request, part);
   metadata["namespace"] = ns;
   object_in(metadata, "annotations")["gpuward.dev/remediation"] = request.remediation.name;
-  // If a user deletes the Remediation by force, its Job is deleted too.
+  // The API server deletes the Job together with its Remediation, even if a user deletes the
+  // Remediation by force.
   metadata["ownerReferences"] = Json::array({{{"apiVersion", "gpuward.dev/v1alpha1"},
                                               {"kind", "Remediation"},
                                               {"name", request.remediation.name},
@@ -198,7 +205,7 @@ void label(Json& metadata, const StepRequest& request, const JobPart& part) {
   for (const auto& [key, value] : identity_of(request, part)) labels[key] = value;
 }
 
-// One pod that is started once; its end is the Job's.
+// Lets the Job start one pod once. The Job ends with this pod.
 void run_once(Json& spec, seconds time) {
   for (const char* key : {"suspend", "podFailurePolicy", "selector", "manualSelector"})
     spec.erase(key);
@@ -209,14 +216,14 @@ void run_once(Json& spec, seconds time) {
   spec["ttlSecondsAfterFinished"] = kSecondsKeptAfterwards;
 }
 
-// A kubelet that the API server cannot reach does not learn of the Job's deadline, and starts no
-// container after its pod's.
+// Gives the pod its own deadline. A kubelet without contact to the API server does not learn the
+// Job's deadline, but it starts no container after the pod's deadline.
 void bound_pod(Json& pod, Step step, seconds time) {
   if (is_disruptive(step)) pod["activeDeadlineSeconds"] = time.count();
 }
 
-// Assigns the node by name, without the scheduler, which does not place pods on a cordoned node.
-// The pod tolerates all taints, also those that evict other pods.
+// Assigns the pod to the node by name. The scheduler would not place a pod on a cordoned node. The
+// pod tolerates all taints, including taints that evict other pods.
 void pin(Json& pod, const std::string& node) {
   pod.erase("nodeSelector");
   pod.erase("affinity");
@@ -254,8 +261,8 @@ std::string job_name(const StepRequest& request, const JobPart& part) {
 Result<std::string> render_job(const StepRequest& request, const JobsPolicy& jobs,
                                const std::string& ns, const JobPart& part) {
   const Step step = request.step.step;
-  // Selects gpu-reset's template; a node whose vendor is unknown does not get here
-  // (gpu_reset_action).
+  // The vendor selects the template of gpu-reset. gpu_reset_action rejects a node of unknown vendor
+  // before this call.
   const Vendor vendor = gpu_vendor(request.node).value_or(Vendor::kNvidia);
   const auto own = jobs.templates.find(template_name(step, vendor));
   auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(step)

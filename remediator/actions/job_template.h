@@ -22,14 +22,16 @@
 
 namespace gpuward::remediator {
 
-// The label of a Job: the boot of its node in which it was requested.
+// The label of a Job that holds the boot of its node when the Job was requested.
 inline constexpr std::string_view kBootLabel = "gpuward.dev/boot-id";
 
-// One of several Jobs of a step; a step with only one Job has no part.
+// One of several Jobs of a step. A step with only one Job has no part.
 struct JobPart {
-  std::string id = {};  // a label's value: distinguishes it from the step's other Jobs on the node
+  // Value of a label; distinguishes this Job from the step's other Jobs on the node.
+  std::string id = {};
   std::vector<std::pair<std::string, std::string>> values = {};  // "$(RANK)" -> "0"
-  std::chrono::milliseconds timeout{0};                          // of this Job; 0: the step's
+  // Limit of this Job; 0 means the limit of the step.
+  std::chrono::milliseconds timeout{0};
 };
 
 // Reads the files that the policy names into `jobs.templates`. Returns read_file()'s error, or
@@ -38,15 +40,16 @@ struct JobPart {
 // evidence goes (for collect-evidence).
 [[nodiscard]] Status load_job_templates(JobsPolicy& jobs);
 
-// The same for the same Remediation, node, step, part and severity of the intent, so that the Job
-// is found again after a crash. At most 63 characters.
+// Returns the Job's name, at most 63 characters. The name is the same for the same Remediation,
+// node, step, part and severity of the intent, so that a new leader finds the Job after a crash.
 [[nodiscard]] std::string job_name(const StepRequest& request, const JobPart& part = {});
 
-// Returns JSON for `ns`. Pure. kInvalid for an invalid template.
+// Returns the Job as JSON for namespace `ns`, or kInvalid for an invalid template. Pure.
 [[nodiscard]] Result<std::string> render_job(const StepRequest& request, const JobsPolicy& jobs,
                                              const std::string& ns, const JobPart& part = {});
 
-// Whether the Job was made for this very step and part, and not by another writer under that name.
+// Returns whether the Job was made for this step and part, and not by another writer under the same
+// name.
 [[nodiscard]] bool is_job_of(const kube::Job& job, const StepRequest& request,
                              const JobPart& part = {});
 

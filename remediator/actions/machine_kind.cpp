@@ -11,7 +11,8 @@ namespace {
 
 const std::string kPoolFact = "pool";
 const std::string kInstanceTypeFact = "instanceType";
-const std::string kGpusFact = "gpus";  // separated by blanks: no resource has one in its name
+// Values are separated by blanks, because resource names contain none.
+const std::string kGpusFact = "gpus";
 constexpr std::size_t kMaxGpuResources = 8;
 const std::string kInstanceTypeLabel = "node.kubernetes.io/instance-type";
 

@@ -1,5 +1,6 @@
-// The properties by which one machine can replace another: its pool, its type and its GPUs. They
-// are recorded before the machine is ended, to tell later which node replaces it. Pure.
+// The properties that a replacement must share with the lost machine: pool, instance type and GPUs.
+// The remediator records them before it ends a machine, and compares them later with new nodes.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -13,23 +14,26 @@
 namespace gpuward::remediator {
 
 struct MachineKind {
-  std::optional<std::string> pool;  // as budgets count nodes (policy/place.h); absent: not known
-  std::string instance_type;        // empty: not known
-  std::vector<std::string> gpus;    // the names of its GPU resources, a few; empty: not known
+  // Pool as the budgets count nodes (policy/place.h); nullopt if unknown.
+  std::optional<std::string> pool;
+  std::string instance_type;      // Instance type; empty if unknown.
+  std::vector<std::string> gpus;  // Names of the node's GPU resources; empty if unknown.
 
   friend bool operator==(const MachineKind&, const MachineKind&) = default;
 };
 
 [[nodiscard]] MachineKind kind_of(const kube::Node& node, const PlaceKeys& keys);
 
-// The kind as facts of a step; unknown properties have no fact.
+// Returns the kind as facts of a step. Unknown properties have no fact.
 [[nodiscard]] Facts to_facts(const MachineKind& kind);
 [[nodiscard]] MachineKind kind_in(const Facts& facts);
 
-// Zones and racks are ignored, because a pool may span them.
+// Returns whether `offered` is in the pool of `lost`; true if the pool of `lost` is unknown. Zones
+// and racks are ignored, because a pool may span several.
 [[nodiscard]] bool is_in_pool_of(const MachineKind& lost, const MachineKind& offered);
 
-// Returns why `offered` cannot do the work of `lost`; nullopt if it can, as far as that is known.
+// Returns why `offered` cannot do the work of `lost`; nullopt if it can. Compares the instance
+// types if both are known, and requires all GPU resources of `lost`.
 [[nodiscard]] std::optional<std::string> objection_to_kind(const MachineKind& lost,
                                                            const MachineKind& offered);
 

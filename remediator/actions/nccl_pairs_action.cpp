@@ -18,14 +18,15 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr seconds kPairInterval{3};        // how often the leader and the followers check again
-constexpr std::size_t kMostWaitedFor = 8;  // nodes that a message names
-// How long the leader stays after all results are known, so that the others can read them.
+constexpr seconds kPairInterval{3};        // Interval of checks by the leader and the other nodes.
+constexpr std::size_t kMostWaitedFor = 8;  // Limit for the nodes that a message names.
+// How long the leader stays at the step after all results are known, so that the other nodes can
+// read the results.
 constexpr minutes kLastWords{2};
-// How much longer than the leader's time the others wait: at its end the leader publishes the
-// results so far.
+// How much longer the other nodes wait than the leader's time. At the end of that time the leader
+// publishes the results so far.
 constexpr minutes kFollowersGrace{1};
-constexpr std::size_t kTokenDigits = 32;  // 128 bits
+constexpr std::size_t kTokenDigits = 32;  // 128 bits.
 constexpr const char* kFindingsAtFact = "pairVerdictsAt";
 constexpr const char* kAllIsKnown =
     "all results are known; waiting for the other nodes to read them";
@@ -38,7 +39,8 @@ StepProgress pairs_running(const StepRequest& request, std::string message) {
   return progress;
 }
 
-// Whether the node waits for a slot of a budget. The own node may hold that slot.
+// Returns whether the Remediation waits for a slot of a budget. This node may itself hold that
+// slot.
 bool waits_for_budget(const Remediation& remediation) {
   const RemediationStatus& status = remediation.status;
   return status.phase == Phase::kWaiting && status.rule.starts_with("budget.");
@@ -55,7 +57,7 @@ std::string nodes_text(const std::vector<JobPeer>& peers) {
   return list_first(first, peers.size());
 }
 
-// Empty if none of them waits for a budget.
+// Returns advice about the budget; empty if no node in `coming` waits for a budget.
 std::string budget_advice(const std::vector<JobPeer>& coming) {
   const bool is_short = std::ranges::any_of(
       coming, [](const JobPeer& one) { return waits_for_budget(one.remediation); });
@@ -68,7 +70,7 @@ std::optional<WallTime> findings_at(const Facts& facts) {
   return parse_rfc3339(value_at(facts, kFindingsAtFact));
 }
 
-// Whether a test of the node has a result.
+// Returns whether a test of the node has passed or failed.
 bool is_decided(const std::vector<PairTest>& tests, const std::string& node) {
   return std::ranges::any_of(tests, [&](const PairTest& test) {
     return test.has(node) &&
@@ -118,15 +120,16 @@ Result<StepProgress> NcclPairsAction::watch(const StepRequest& request) {
   if (request.facts.contains(kPairTestsFact)) return step_down(request);
   const std::string what =
       leader->remediation.node + " leads the tests of the nodes that failed together";
-  // The leader may have come later; but no node waits longer than twice the step's time.
+  // The leader may have come later, so its running time decides. No node waits longer than twice
+  // the step's time.
   const seconds leader_ran(pairs_record(leader->remediation)->active_seconds);
   if (leader_ran > request.step.timeout + kFollowersGrace || request.ran > 2 * request.step.timeout)
     return failed_for_operator(request, "not done in time: " + what);
   return pairs_running(request, what);
 }
 
-// Returns the result for this node since it came to the step, from the record of a node that led
-// the tests, even if that node has continued, was taken out or is closed since.
+// Returns the result for this node since it came to the step, read from the record of a node that
+// led the tests. The leader may since have continued, been taken out of the group, or been closed.
 std::optional<StepProgress> NcclPairsAction::finding_of_others(const StepRequest& request,
                                                                const PairRound& round) {
   for (const auto* peers : {&round.group.there, &round.group.out}) {
@@ -143,8 +146,9 @@ std::optional<StepProgress> NcclPairsAction::finding_of_others(const StepRequest
   return std::nullopt;
 }
 
-// The node passes if it failed alone, or if all the others are out by their own diagnostics. A node
-// that was tested without this one, or that an operator has taken out, proves nothing about it.
+// Returns the result for a node without partners. The node passes if it failed alone, or if its own
+// diagnostics took out every other node. A node that was tested without this node, or that an
+// operator took out, proves nothing.
 StepProgress NcclPairsAction::alone(const StepRequest& request, const PairRound& round) {
   const std::vector<JobPeer>& out = round.group.out;
   const bool are_all_found = std::ranges::all_of(
@@ -162,8 +166,8 @@ StepProgress NcclPairsAction::alone(const StepRequest& request, const PairRound&
   return progress;
 }
 
-// Before a leader exists: waits for the nodes that are on their way here, but only for half of the
-// step's time, because the tests need the other half.
+// Waits for the nodes on their way to the step, before a leader exists. The wait lasts at most half
+// of the step's time, because the tests need the other half.
 Result<StepProgress> NcclPairsAction::gather(const StepRequest& request, PairRound& round) {
   const PeerGroup& group = round.group;
   if (round.is_alone()) return alone(request, round);
@@ -197,14 +201,14 @@ Result<StepProgress> NcclPairsAction::lead(const StepRequest& request, PairRound
   return begin_next(request, round);
 }
 
-// Continues all tests that are under way. kCancelled: no Job may be created now.
+// Continues all tests that have begun. Returns kCancelled if no Job may be created now.
 Status NcclPairsAction::advance(const StepRequest& request, PairRound& round) {
   for (PairTest& test : round.tests) {
     if (test.result != PairResult::kRunning) continue;
     if (auto moved = go_on(request, round, test); !moved) {
       if (!is_final(moved.error().kind)) return moved;
-      // All other tests would fail in the same way, and no node returns by a test that cannot be
-      // made.
+      // Ends the round, because all other tests would fail in the same way. No node returns to
+      // service by a test that cannot run.
       cut_off(request, test, moved.error().message);
       round.is_over = true;
     }
@@ -216,7 +220,7 @@ Status NcclPairsAction::advance(const StepRequest& request, PairRound& round) {
   return {};
 }
 
-// Continues one test. If an error is_final(), no Job can be created.
+// Continues one test. If is_final() is true for the error, no Job can be created.
 Status NcclPairsAction::go_on(const StepRequest& request, const PairRound& round, PairTest& test) {
   for (const std::string& node : {test.first, test.second}) {
     if (round.find(node) != nullptr) continue;
@@ -225,7 +229,7 @@ Status NcclPairsAction::go_on(const StepRequest& request, const PairRound& round
   }
   const bool is_late = is_overdue(request) || request.now - test.since > kLongestPairTest;
   if (!test.is_made && !is_late) return make_both(request, round, test);
-  // Its Jobs may have ended since the last check.
+  // The Jobs of the test may have ended since the last check.
   if (test.is_made) {
     auto watched = jobs_.watch(request, test);
     if (!watched) return std::unexpected(watched.error());
@@ -234,7 +238,7 @@ Status NcclPairsAction::go_on(const StepRequest& request, const PairRound& round
   if (test.result == PairResult::kRunning && is_late) cut_off(request, test, "not done in time");
   if (test.result == PairResult::kRunning) return {};
   if (test.result != PairResult::kPassed && request.permit())
-    (void)jobs_.end(request, test);  // a Job that cannot be deleted ends by its own deadline
+    (void)jobs_.end(request, test);  // If deletion fails, the Job ends at its own deadline.
   test.token.clear();
   return {};
 }
@@ -246,7 +250,7 @@ Status NcclPairsAction::make_both(const StepRequest& request, const PairRound& r
     cut_off(request, test, test.first + " has no InternalIP");
     return {};
   }
-  // The view of the nodes may be old: no Job is created on another node of that name.
+  // Reads the nodes again, so that no Job is created on another node of the same name.
   for (const std::string& node : {test.first, test.second}) {
     const auto is_same = jobs_.is_there(*round.find(node)->node);
     if (!is_same) return std::unexpected(is_same.error());
@@ -263,7 +267,7 @@ Status NcclPairsAction::make_both(const StepRequest& request, const PairRound& r
   return {};
 }
 
-// Ends the test without a result. A Job that cannot be deleted ends by its own deadline.
+// Ends the test without a result. If a Job cannot be deleted, it ends at its own deadline.
 void NcclPairsAction::cut_off(const StepRequest& request, PairTest& test, const std::string& why) {
   std::string words = why;
   if (auto allowed = request.permit(); !allowed) {
@@ -276,7 +280,7 @@ void NcclPairsAction::cut_off(const StepRequest& request, PairTest& test, const 
   test.token.clear();
 }
 
-// Records the next tests first; the next check creates their Jobs.
+// Records the next tests. The next check creates their Jobs, so that the record exists first.
 StepProgress NcclPairsAction::begin_next(const StepRequest& request, PairRound& round) {
   const std::vector<std::string> members = round.members();
   const bool waits_for_partner = members.size() == 1 && !round.group.coming.empty();
@@ -307,7 +311,7 @@ StepProgress NcclPairsAction::begin_next(const StepRequest& request, PairRound& 
   return progress;
 }
 
-// Another node leads now, or this node leaves the step.
+// Ends the tests that this node led, because another node leads now or this node leaves the step.
 Result<StepProgress> NcclPairsAction::step_down(const StepRequest& request) {
   for (PairTest& test : pair_tests_in(request.facts)) {
     if (test.result == PairResult::kRunning) cut_off(request, test, "left");

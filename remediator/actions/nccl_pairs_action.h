@@ -1,8 +1,8 @@
-// The step `nccl-pairs`: if several nodes have failed together, NCCL tests between two of them at a
-// time find the culprit, and only the culprit stays out of service (docs/steps.md). Each node is at
-// this step by its own Remediation. The one with the smallest name leads: it alone creates Jobs and
-// records their results; the others read its record and end by it. If the leader leaves, the next
-// one starts over.
+// The step `nccl-pairs`: if several nodes failed together, NCCL tests between two nodes at a time
+// find the culprit (docs/steps.md). Only the culprit stays out of service. Each node is at this
+// step by its own Remediation. The Remediation with the smallest name leads: it creates all Jobs
+// and records their results. The other Remediations read this record and end the step by it. If the
+// leader leaves, the next Remediation starts the tests from the beginning.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace gpuward::remediator {
 
 class NcclPairsAction final : public StepAction {
  public:
-  // All must outlive it.
+  // The arguments must outlive the action.
   NcclPairsAction(kube::Api& api, const CurrentPolicy& policy, const SeenRemediations& seen)
       : policy_(policy), seen_(seen), jobs_(api, policy) {}
 
@@ -27,8 +27,8 @@ class NcclPairsAction final : public StepAction {
     return watch(request);
   }
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
-  // Also ends the Jobs on this node that another Remediation leads: the node may return to service
-  // now.
+  // Ends the Jobs of this step, including Jobs on this node that another Remediation leads, because
+  // the node may return to service now.
   [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  private:

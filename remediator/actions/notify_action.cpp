@@ -13,7 +13,7 @@ Result<StepProgress> NotifyAction::begin(const StepRequest& request) {
   return progress;
 }
 
-// The process that wrote the intent has died before it recorded the result.
+// Does the same as begin(). The process that wrote the intent died before it recorded the result.
 Result<StepProgress> NotifyAction::watch(const StepRequest& request) { return begin(request); }
 
 }  // namespace gpuward::remediator

@@ -1,12 +1,14 @@
-// The step `notify`: requests a notification in the Remediation; the writer of that record hands it
-// to the sinks (policy/notice). It is done at once and cannot fail: no step waits for a receiver.
+// The step `notify`: requests a notification in the status of the Remediation. The writer of that
+// status passes the notification to the sinks (policy/notice). The step is done at once and cannot
+// fail, and no step waits for a receiver.
 #pragma once
 
 #include "remediator/actions/step_action.h"
 
 namespace gpuward::remediator {
 
-// The fact of the step: the sinks that its plan names, with commas; absent: all.
+// The fact with the sinks that the step's plan names, separated by commas. Without this fact all
+// sinks get the notification.
 inline const std::string kSinksFact = "sinks";
 
 class NotifyAction final : public StepAction {

@@ -11,10 +11,12 @@
 namespace gpuward::remediator {
 namespace {
 
-// Others write the Node too; a kubelet at most every few seconds.
+// Attempts to write the Node. Other clients write the Node too; a kubelet writes it at most every
+// few seconds.
 constexpr int kTries = 3;
 
-// Reads the node and sets the labels of those operands that `choose` names, again after a conflict.
+// Reads the node and sets the labels of the operands that `choose` returns. After a conflict it
+// reads and writes again.
 Result<Operands> set_labels(const NodeOfOperands& on, std::string_view value,
                             const std::function<Operands(const kube::Node&)>& choose) {
   Result<Operands> done;

@@ -1,6 +1,6 @@
-// The step `out-of-service` of a silent node: if a proof says that its machine has no power, the
-// taint of that name lets Kubernetes move its pods and volumes. If the machine is down but not
-// proven off, it does nothing, and the next step follows: such a machine may still write.
+// The step `out-of-service` of a silent node: adds the taint of that name if a proof says that the
+// machine has no power. Kubernetes then moves the pods and volumes. A machine that is down but not
+// proven off may still write, so the step adds no taint and the next step follows.
 #pragma once
 
 #include "core/kube/api.h"
@@ -10,12 +10,13 @@
 
 namespace gpuward::remediator {
 
-// All must outlive it; `proofs` is null if nothing can prove a machine off. Thread-safe.
+// The arguments must outlive the action; `proofs` is null if nothing can prove that a machine is
+// off. Thread-safe.
 class OutOfServiceAction final : public StepAction {
  public:
   OutOfServiceAction(kube::Api& api, ProofSource* proofs) : api_(api), proofs_(proofs) {}
   [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
-  // The same as begin(): setting the taint again changes nothing.
+  // Does the same as begin(). Setting the taint again changes nothing.
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
 
  private:

@@ -15,11 +15,11 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::chrono::minutes kPairDeadline{12};  // of each Job
+constexpr std::chrono::minutes kPairDeadline{12};  // Deadline of each Job.
 
-// One of the two Jobs. Its name follows from the leader's record alone.
+// One of the two Jobs. Only the leader's record determines the name of the Job.
 struct PairSide {
-  StepRequest request;  // of the leader, but for the node
+  StepRequest request;  // Request of the leader, with this side's node.
   JobPart part;
 
   std::string name() const { return job_name(request, part); }
@@ -27,7 +27,7 @@ struct PairSide {
   std::string full_name() const { return "Job " + ns() + "/" + name(); }
 };
 
-// Each try has another token, so that it is another test with other Jobs.
+// Returns the ID of the test for its Jobs. Each attempt has its own token, and so its own Jobs.
 std::string part_id(const StepRequest& leader, const PairTest& test) {
   return short_hash(leader.remediation.uid + "/" + test.first + "/" + test.second + "/" +
                     to_rfc3339_ms(test.since) + "/" + test.token);
@@ -43,8 +43,8 @@ PairSide side_on(const StepRequest& leader, const PairTest& test, const kube::No
           .part = {.id = part_id(leader, test), .values = {}, .timeout = kPairDeadline}};
 }
 
-// The words of a Job, shortened so that the cause stays: a verdict begins with its cause, a log
-// ends with it.
+// Returns the words of a Job, shortened so that the cause stays. A check's details begin with the
+// cause, and a log ends with the cause.
 std::string short_words(const std::string& node, const JobOutcome& outcome) {
   const std::string begin = node + ": ";
   if (!outcome.details.empty()) return to_valid_utf8(begin + outcome.details, kMostPairWords);
@@ -56,7 +56,7 @@ std::string short_words(const std::string& node, const JobOutcome& outcome) {
   return to_valid_utf8(begin + std::string(tail), kMostPairWords);
 }
 
-// How the test has ended on one node; nullopt: it has not.
+// How the test has ended on one node.
 struct PairEnd {
   PairResult result = PairResult::kUnknown;
   std::string words;
@@ -69,7 +69,8 @@ PairEnd end_of(const std::string& node, const JobOutcome& outcome) {
           short_words(node, outcome)};
 }
 
-// The result of both; a failure counts for both as soon as one of them reports it.
+// Returns the test with the result of both sides. The test has failed as soon as one side reports a
+// failure.
 PairTest joined(PairTest test, const std::array<std::optional<PairEnd>, 2>& ends) {
   for (const PairResult worst : {PairResult::kFailed, PairResult::kUnknown}) {
     for (const auto& end : ends) {

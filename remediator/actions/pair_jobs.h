@@ -1,6 +1,6 @@
-// The two Jobs of a test of two nodes (`gpuward-exporter nccl-pair`): creates each once, finds it
-// again by its name, watches it to its end, and ends it if it is no longer needed. Used by the step
-// nccl-pairs, on behalf of the Remediation that leads the tests.
+// The two Jobs of a test of two nodes (`gpuward-exporter nccl-pair`). Creates each Job once, finds
+// it again by its name, watches it, and deletes it when nobody needs it any more. Used by the step
+// nccl-pairs for the Remediation that leads the tests.
 #pragma once
 
 #include <chrono>
@@ -11,25 +11,28 @@
 
 namespace gpuward::remediator {
 
-// A test that takes longer has no result: the program has 10 min, its Job 2 min more.
+// The longest duration of a test. After it the test has no result. The program has 10 min, its Job
+// 2 min more.
 inline constexpr std::chrono::minutes kLongestPairTest{13};
 
-// Thread-safe. `leader` is always the request of the Remediation whose facts have the test.
+// Manages the Jobs of the tests. Thread-safe. `leader` is always the request of the Remediation
+// that has the test in its facts.
 class PairJobs {
  public:
-  // Both must outlive it.
+  // The arguments must outlive this object.
   PairJobs(kube::Api& api, const CurrentPolicy& policy) : api_(api), policy_(policy) {}
 
-  // Whether the Node is still the one in `seen`, by a new read.
+  // Reads the Node again, and returns whether it still has the UID of `seen`.
   [[nodiscard]] Result<bool> is_there(const kube::Node& seen);
-  // Creates the Job on `node`, one of the two; succeeds if it already exists. `address` is the
-  // first node's. If an error is_final(), the Job cannot be created until its cause is fixed.
+  // Creates the Job on `node`, one of the two nodes of the test. Succeeds if the Job already
+  // exists. `address` is the address of the first node. If is_final() is true for an error, the Job
+  // cannot be created until an operator fixes the cause.
   [[nodiscard]] Status make(const StepRequest& leader, const PairTest& test, const kube::Node& node,
                             const std::string& address);
-  // Returns the test with its current result, once both Jobs are created. An error: unknown for
-  // now.
+  // Returns the test with its current result, once both Jobs are created. After an error the result
+  // is unknown; the caller asks again.
   [[nodiscard]] Result<PairTest> watch(const StepRequest& leader, PairTest test);
-  // Deletes those of the two that belong to this step and have not ended. May be repeated.
+  // Deletes the test's Jobs that belong to this step and have not ended. May be repeated.
   [[nodiscard]] Status end(const StepRequest& leader, const PairTest& test);
 
  private:

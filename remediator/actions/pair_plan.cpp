@@ -9,8 +9,8 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::size_t kMostTries = 2;             // of a pair whose tests have no result
-constexpr std::ptrdiff_t kMostPartnersNamed = 8;  // in words for people
+constexpr std::size_t kMostTries = 2;             // Limit for the tests of a pair without a result.
+constexpr std::ptrdiff_t kMostPartnersNamed = 8;  // Limit for the partners in text for people.
 
 std::set<std::string> passed_nodes(const std::vector<PairTest>& tests) {
   std::set<std::string> good;
@@ -67,7 +67,8 @@ class PairPlanner {
     return verdicts_.at(node) == verdict;
   }
 
-  // How many tests of the two had no result; nullopt if they need no further test.
+  // Returns how many tests of the two nodes had no result; nullopt if the nodes need no further
+  // test together.
   std::optional<std::size_t> tries_of(const std::string& node, const std::string& other) const {
     std::size_t tries = 0;
     for (const PairTest& test : tests_) {
@@ -82,7 +83,7 @@ class PairPlanner {
     return node != other && is(other, has_good_ ? PairFinding::kGood : PairFinding::kUnknown);
   }
 
-  // Prefers a partner that the node was not tested with.
+  // Returns the partner with the fewest tests with this node; nullptr if there is none.
   const std::string* best_partner(const std::string& node) const {
     const std::string* best = nullptr;
     std::size_t fewest = kMostTries;
@@ -114,7 +115,7 @@ class PairPlanner {
   bool has_good_ = false;
 };
 
-// "gpu-01, gpu-02 and 3 more", each once.
+// Returns the partners as "gpu-01, gpu-02 and 3 more"; each name occurs once.
 std::string partners_text(const std::string& node, PairResult result,
                           const std::vector<PairTest>& tests) {
   std::set<std::string> partners;
@@ -127,7 +128,7 @@ std::string partners_text(const std::string& node, PairResult result,
   return list_first(first, partners.size());
 }
 
-// The last of the tests that `is_one` holds for; nullptr: none.
+// Returns the last test for which `is_one` is true; nullptr if there is none.
 template <typename IsOne>
 const PairTest* last_of(const std::vector<PairTest>& tests, IsOne is_one) {
   const auto found = std::find_if(tests.rbegin(), tests.rend(), is_one);

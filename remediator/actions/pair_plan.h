@@ -1,6 +1,6 @@
-// Decides which nodes to test together next, and what the tests say about each: a node that has
-// passed with another is good; one that fails with a good one is the culprit. Pure; used by the
-// step nccl-pairs.
+// Decides which nodes to test together next, and which nodes the tests prove good or bad. A node
+// that has passed with another node is good; a node that fails with a good node is the culprit.
+// Pure; used by the step nccl-pairs.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,19 @@
 namespace gpuward::remediator {
 
 inline constexpr std::size_t kMostPairsAtOnce = 8;
-inline constexpr std::size_t kMostPairTests = 256;  // of one step: its record has to stay small
+// Limit for one step, because the step's record must stay small.
+inline constexpr std::size_t kMostPairTests = 256;
 
 struct PairPlan {
-  std::vector<std::pair<std::string, std::string>> next;  // to be begun; no node is in two
-  PairFindings verdicts;  // of all members, once all tests are done; empty before
+  // Tests to start now; each node is in at most one test.
+  std::vector<std::pair<std::string, std::string>> next;
+  PairFindings verdicts;  // Findings for all members once all tests are done; empty before.
 };
 
-// `members`: nodes, sorted. `busy`: those that another leader still tests. While no member is known
-// to be good, plans disjoint pairs of members that were not tested together yet; then a good
-// partner for each member of unknown state. A test without a result is tried once more.
+// Plans the next tests. `members`: nodes, sorted. `busy`: nodes that another leader still tests.
+// While no member is known to be good, plans disjoint pairs of members that were not tested
+// together yet. Then plans a good partner for each member of unknown state. Repeats a test without
+// a result once.
 [[nodiscard]] PairPlan plan_pairs(const std::vector<std::string>& members,
                                   const std::vector<PairTest>& tests,
                                   const std::set<std::string>& busy = {});
@@ -32,7 +35,7 @@ struct PairPlan {
 [[nodiscard]] PairFindings pair_findings(const std::vector<std::string>& members,
                                          const std::vector<PairTest>& tests);
 
-// Returns the finding for people, with the names of the node's partners.
+// Returns the finding as text for people, with the names of the node's partners.
 [[nodiscard]] std::string pair_words(const std::string& node, PairFinding verdict,
                                      const std::vector<PairTest>& tests);
 

@@ -1,5 +1,6 @@
-// The record of the step nccl-pairs: the tests of two nodes each, and in the end the finding for
-// each node. It is kept in the facts of one Remediation's step; the others read it there. Pure.
+// The record of the step nccl-pairs: the tests of two nodes each, and at the end the finding for
+// each node. The facts of the leading Remediation's step hold the record, and the other
+// Remediations read it from there. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +14,23 @@
 
 namespace gpuward::remediator {
 
-inline constexpr std::size_t kMostPairWords = 240;  // bytes of the words of one test
+inline constexpr std::size_t kMostPairWords = 240;  // Limit in bytes for the `words` of one test.
 
 enum class PairResult : std::uint8_t {
   kRunning,
   kPassed,
   kFailed,
-  kUnknown  // it has ended and says nothing about the nodes
+  kUnknown  // The test has ended and says nothing about the nodes.
 };
 
 struct PairTest {
-  std::string first, second;  // nodes, the smaller name first: rank 0 runs there
+  std::string first, second;  // Names of the nodes, the smaller name first. Rank 0 runs on `first`.
   PairResult result = PairResult::kRunning;
   WallTime since = {};
-  std::string token = {};  // by which the two know each other; gone once it has ended
-  bool is_made = false;    // both Jobs
-  std::string words = {};  // how it ended, for people
+  // Secret by which the two Jobs recognise each other; removed when the test has ended.
+  std::string token = {};
+  bool is_made = false;    // Both Jobs are created.
+  std::string words = {};  // How the test ended, for people.
 
   [[nodiscard]] bool has(std::string_view node) const { return first == node || second == node; }
   [[nodiscard]] const std::string& other(std::string_view node) const {
@@ -37,22 +39,25 @@ struct PairTest {
 };
 
 enum class PairFinding : std::uint8_t { kGood, kBad, kUnknown };
-using PairFindings = std::map<std::string, PairFinding>;  // by node
+using PairFindings = std::map<std::string, PairFinding>;  // Findings by node name.
 
-inline const std::string kPairTestsFact = "pairTests";        // of the node that leads the tests
-inline const std::string kPairFindingsFact = "pairVerdicts";  // once they have ended
+// Fact of the node that leads the tests.
+inline const std::string kPairTestsFact = "pairTests";
+// Fact of the leader, once the tests have ended.
+inline const std::string kPairFindingsFact = "pairVerdicts";
 
-[[nodiscard]] std::string to_string(PairResult result);  // "running", "passed", "failed", "untold"
+// Returns "running", "passed", "failed" or "untold".
+[[nodiscard]] std::string to_string(PairResult result);
 
-// One line of JSON. The parser skips text that another writer has broken.
+// Returns the tests as one line of JSON. The parser ignores text that is not valid.
 [[nodiscard]] std::string pair_tests_text(const std::vector<PairTest>& tests);
 [[nodiscard]] std::vector<PairTest> parse_pair_tests(std::string_view text);
 
-// "gpu-01=good gpu-02=bad".
+// Returns the findings as "gpu-01=good gpu-02=bad".
 [[nodiscard]] std::string pair_findings_text(const PairFindings& verdicts);
 [[nodiscard]] PairFindings parse_pair_findings(std::string_view text);
 
-// Reads the facts of a step; empty if that step leads no tests.
+// Reads the tests from the facts of a step; empty if that step leads no tests.
 [[nodiscard]] std::vector<PairTest> pair_tests_in(const Facts& facts);
 [[nodiscard]] PairFindings pair_findings_in(const Facts& facts);
 

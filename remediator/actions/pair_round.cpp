@@ -6,7 +6,7 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::size_t kMostMembers = 64;  // the rest waits for the next round
+constexpr std::size_t kMostMembers = 64;  // Further nodes wait for the next round.
 
 }  // namespace
 
@@ -75,7 +75,8 @@ PairRound look_around(const StepRequest& request, const SeenRemediations& seen_b
     round.group = peers_of(own, seen, request.step.job.together, policy);
     for (const SeenRemediation& one : seen) {
       const StepRecord* record = pairs_record(one.remediation);
-      // A Remediation ends its Jobs before it is closed.
+      // A closed Remediation has no running Jobs, because a Remediation ends its Jobs before it is
+      // closed.
       const bool may_lead = record != nullptr && one.remediation.open();
       if (!may_lead || one.remediation.name == request.remediation.name) continue;
       for (const PairTest& test : pair_tests_in(record->facts)) {
@@ -86,7 +87,7 @@ PairRound look_around(const StepRequest& request, const SeenRemediations& seen_b
     }
   });
   round.tests = pair_tests_in(request.facts);
-  // Findings from another boot, or from before a node came to the step again, no longer count.
+  // Removes findings from another boot, and findings from before a node came to the step again.
   std::erase_if(round.tests, [&](const PairTest& test) {
     return std::ranges::any_of(round.group.there, [&](const JobPeer& one) {
       return test.result != PairResult::kRunning && test.has(one.remediation.node) &&

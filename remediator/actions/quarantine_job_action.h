@@ -1,6 +1,6 @@
-// The steps `quarantine-job` and `nccl-test`: a Job that runs the long diagnostics, or all_reduce
-// alone, on the drained node (`gpuward-exporter quarantine`). A failure that a check names is the
-// node's; any other failure says nothing about the node and needs an operator.
+// The steps `quarantine-job` and `nccl-test`: a Job on the drained node runs the long diagnostics,
+// or all_reduce alone (`gpuward-exporter quarantine`). A failure that a check names is a fault of
+// the node. Any other failure says nothing about the node, and an operator must look.
 #pragma once
 
 #include "remediator/actions/step_job.h"

@@ -9,16 +9,16 @@
 namespace gpuward::remediator {
 namespace {
 
-// Exit codes of gpuward-exporter: it requested the restart; it did nothing, because the machine has
-// booted since or the pod was to stop; it does not know the command, or cannot restart this
-// machine.
+// Exit codes of gpuward-exporter. kRequested: it requested the restart. kDidNothing: the machine
+// has booted since, or the pod was to stop. kWrongUsage: it does not know the command, or cannot
+// restart this machine.
 constexpr int kRequested = 0, kDidNothing = 1, kWrongUsage = 2;
 
-// The pod of a reset that was given up has 4 min for its end. One that hangs longer than this may
-// be the reason for the restart.
+// How long a reset may still run after gpuward gave it up. The pod has 4 min to end; a pod that
+// hangs longer may be the reason for the restart.
 constexpr std::chrono::minutes kResetEndsWithin{5};
 
-// Whether the intent is for a Job: a later policy may restart the machine by other means.
+// Returns whether the intent is for a Job. A later policy may restart the machine in another way.
 bool is_by_job(const StepRequest& request) { return request.facts.contains(kJobNamespaceFact); }
 
 Machine machine_of(const kube::Node& node, const std::string& remediation = {}) {
@@ -33,16 +33,15 @@ Machine machine_of(const kube::Node& node, const std::string& remediation = {}) 
 }  // namespace
 
 JobConclusion RebootJob::judge(const StepRequest& request, const JobOutcome& outcome) const {
-  // The view of the cluster is behind: the next check finds the restart.
+  // The node has restarted, but the view of the cluster is older. The next check finds the restart.
   const bool has_booted =
       !outcome.boot_id.empty() && outcome.boot_id != fact_of(request, kBootBeforeFact);
   if (has_booted) return {.result = StepResult::kRunning, .message = "the node has restarted"};
   const bool is_impossible = could_not_start(outcome) || outcome.exit_code == kWrongUsage;
   JobConclusion verdict{.message = outcome.message, .needs_operator = true, .call = Call::kNone};
   if (is_impossible) return verdict;
-  // A pod ends for other reasons too: only exit code 0 says that the restart is to come. The
-  // kubelet of a machine that restarts may not have had the time to report that the container
-  // started.
+  // Only exit code 0 says that the restart will come, because a pod also ends for other reasons.
+  // The kubelet of a restarting machine may not have reported that the container started.
   const bool did_nothing = outcome.exit_code == kDidNothing || !outcome.may_have_run;
   verdict.call = outcome.exit_code == kRequested ? Call::kAccepted
                  : did_nothing                   ? Call::kNone
@@ -80,7 +79,7 @@ Facts RebootAction::facts_before(const kube::Node& node) const {
 }
 
 Result<std::optional<std::string>> RebootAction::obstacle(const StepRequest& request) {
-  // For a silent node begin() fails instead, because an operator has to know.
+  // A silent node has no obstacle. begin() fails on it instead, because an operator must know.
   const bool is_silent = rests_on_proofs(Step::kReboot, request.remediation);
   if (is_silent) return std::nullopt;
   if (!is_ready(request.node) && takes_job(request.node))
@@ -111,7 +110,7 @@ Result<StepProgress> RebootAction::begin(const StepRequest& request) {
   if (is_by_job(request)) {
     auto begun = job_.begin(request);
     if (begun && begun->result == StepResult::kFailed)
-      return with_call(*std::move(begun), Call::kNone);  // no Job was created
+      return with_call(*std::move(begun), Call::kNone);  // No Job was created.
     return begun;
   }
   const auto asked =
@@ -153,15 +152,16 @@ Result<StepProgress> RebootAction::watch(const StepRequest& request) {
             ? "waiting for the node to report a new boot ID"
             : "restart requested, response unknown; the node has not reported a new boot ID");
   }
-  // The machine was treated, even if another program has restarted it.
+  // The machine counts as treated, even if another program has restarted it.
   StepProgress progress =
       progress_of(request, StepResult::kRunning, "the node has restarted and is not Ready yet");
   if (has_job) {
     progress = with_call(std::move(progress), Call::kAccepted);
-    progress.facts[kJobLeftFact] = "true";  // no longer useful
+    progress.facts[kJobLeftFact] = "true";  // The Job has no further use.
   }
   if (!is_ready(request.node)) {
-    // status_change.cpp keeps the limit of a restart that a provider has accepted.
+    // Applies the time limit of a restart by Job. status_change.cpp applies the limit of a restart
+    // that a provider has accepted.
     const bool is_over = has_job && request.ran > request.step.timeout;
     if (is_over) {
       progress.result = StepResult::kFailed;

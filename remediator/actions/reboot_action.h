@@ -1,17 +1,18 @@
-// The step `reboot`: has the machine restarted once an intent, then waits for the node to come back
-// in another boot and Ready. The intent records the boot before it, so that the next leader can
-// tell after a crash. A provider restarts the machine; if none can and the policy allows it
-// (`machines.job.reboot`), a Job on the node does.
+// The step `reboot`: has the machine restarted once per intent, then waits until the node is Ready
+// in another boot. The intent records the boot before the restart, so that the next leader
+// recognises the restart after a crash. The cloud provider restarts the machine. If the provider
+// cannot and the policy allows it (`machines.job.reboot`), a Job on the node restarts the machine.
 //
-// EC2 has no token that would make a second call the same as the first. So watch() never repeats a
-// call whose answer is unknown, and no new call follows while the first may still take effect. The
-// first has not arrived if the step's time and kLateRestart are over, the node is Ready in the same
-// boot, and a fresh report of that boot says that it still needs the restart. decide() then checks
-// all guards again and intends the step once more. It intends a refused one again a few times in
-// the same way. Neither counts against the machine (model/step_call.h).
+// EC2 has no token that makes a second call the same as the first. So watch() never repeats a call
+// with an unknown answer, and no new call follows while the first may still take effect. The first
+// call counts as lost when three conditions hold: the step's time and kLateRestart are over, the
+// node is Ready in the same boot, and a fresh report of that boot still asks for the restart.
+// decide() then checks all guards again and intends the step once more. decide() also repeats a
+// refused call a few times. Neither case counts against the machine (model/step_call.h).
 //
-// A Job restarts the machine in the boot of its intent only. It may start in the first part of the
-// step's time, so that the rest is enough for the restart. Its end proves no restart.
+// A Job restarts the machine only in the boot of its intent. The Job may start in the first part of
+// the step's time, so that the rest is enough for the restart. The end of the Job does not prove a
+// restart.
 #pragma once
 
 #include <optional>
@@ -23,12 +24,12 @@
 
 namespace gpuward::remediator {
 
-// The Job alone. The step watches it while the node has not come back.
+// The Job of a reboot by Job. The step watches the Job until the node has come back.
 class RebootJob final : public StepJob {
  public:
   using StepJob::StepJob;
   [[nodiscard]] bool is_wanted() const { return policy()->machines.restarts_by_job; }
-  // Also records until when the restart may come.
+  // Watches the Job, and records the latest time at which the restart may come.
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
 
  private:
@@ -38,7 +39,7 @@ class RebootJob final : public StepJob {
 
 class RebootAction final : public StepAction {
  public:
-  // All must outlive the action.
+  // The arguments must outlive the action.
   RebootAction(CloudProvider& provider, kube::Api& api, const CurrentPolicy& policy)
       : provider_(provider), api_(api), job_(api, policy) {}
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
@@ -48,7 +49,7 @@ class RebootAction final : public StepAction {
   [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  private:
-  // Whether a Job is used for the node's next restart.
+  // Returns whether a Job does the node's next restart.
   [[nodiscard]] bool takes_job(const kube::Node& node) const;
 
   CloudProvider& provider_;

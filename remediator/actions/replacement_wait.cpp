@@ -14,11 +14,11 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kReplacementInterval = seconds(15);
-// The most reports of candidates that one check requests.
+// Limit for the reports that one check requests.
 constexpr int kMostReports = 16;
 
-// When the node's work began to move: an autoscaler creates the next node for the pods of a drain,
-// not for the end of the machine.
+// Returns when the drain of the node began, or the intent of its end if there was no drain. An
+// autoscaler creates the next node for the pods of a drain, before the machine ends.
 WallTime out_of_service_since(const StepRequest& request) {
   const RemediationStatus& status = request.remediation.status;
   const StepRecord* drain = status.find(Step::kDrain);
@@ -26,7 +26,8 @@ WallTime out_of_service_since(const StepRequest& request) {
   return status.find(Step::kTerminate)->intent_at.value_or(request.now);
 }
 
-// The node that already counts comes first: another node would only restart the soak.
+// Returns the new nodes, with the node that already counts first. A change to another node would
+// restart the soak time.
 std::vector<Newcomer> with_counted_first(std::vector<Newcomer> all, const std::string& uid) {
   const auto counted = std::ranges::find_if(
       all, [&](const Newcomer& newcomer) { return newcomer.node->meta.uid == uid; });
@@ -39,7 +40,8 @@ std::vector<Newcomer> with_counted_first(std::vector<Newcomer> all, const std::s
 struct ReplacementWait::Lost {
   MachineKind kind;
   std::string instance;
-  WallTime since;  // it takes no work; whole seconds, like the API server's times
+  // Since when the node takes no work, in whole seconds like the API server's times.
+  WallTime since;
 };
 
 Result<StepProgress> ReplacementWait::watch(const StepRequest& request) {
@@ -103,7 +105,8 @@ std::optional<std::string> ReplacementWait::objection_to_health(const StepReques
   return "the report has severity " + std::string(to_string(report->severity));
 }
 
-// A node that was just found counts from the next check on, when the claim has been written.
+// Returns the progress with `node` as the replacement. A new node counts from the next check, after
+// the claim was written.
 StepProgress ReplacementWait::count(const StepRequest& request, const kube::Node& node) {
   const bool is_counted = fact_of(request, kReplacementUidFact) == node.meta.uid;
   const WallTime since = is_counted ? healthy_since(request).value_or(request.now) : request.now;

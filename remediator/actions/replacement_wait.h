@@ -1,8 +1,8 @@
-// The wait for the node that replaces one whose machine was ended. It must be created after the
-// lost node's drain began (without a drain, after its end was intended), in the same pool, of the
-// same type with the same GPUs, on another instance, schedulable, Ready, without a Remediation of
-// its own, not counted for another machine, and have had fresh reports of severity none for the
-// whole soak time. Part of the step `verify`.
+// Waits for the node that replaces a node with an ended machine. Part of the step `verify`. The new
+// node must be created after the lost node's drain began, or after the end was intended if there
+// was no drain. It needs the same pool, type and GPUs on another instance. It must be schedulable
+// and Ready, have no own Remediation, and not be counted for another machine. Its fresh reports
+// must have severity none for the whole soak time.
 #pragma once
 
 #include <optional>
@@ -15,18 +15,19 @@
 
 namespace gpuward::remediator {
 
-// Any thread; one Remediation at a time.
+// Any thread may call it, but for one Remediation at a time.
 class ReplacementWait {
  public:
-  // If `reports` is null, there are no reports, and no node ever counts.
+  // The arguments must outlive this object. If `reports` is null, there are no reports, and no node
+  // ever counts.
   ReplacementWait(HealthReports* reports, const CurrentPolicy& policy, Replacements& replacements)
       : reports_(reports), policy_(policy), replacements_(replacements) {}
-  // The node that counts is in the facts; if it is no longer healthy, another node may take its
-  // place.
+  // Checks the new nodes and returns the progress. The facts name the node that counts. If that
+  // node is no longer healthy, another node may replace it.
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request);
 
  private:
-  struct Lost;  // the known facts about the ended machine
+  struct Lost;  // The known facts about the ended machine.
   [[nodiscard]] std::optional<std::string> objection(const StepRequest& request, const Lost& lost,
                                                      const Newcomer& newcomer);
   [[nodiscard]] std::optional<std::string> objection_to_health(const StepRequest& request,

@@ -44,7 +44,7 @@ StepProgress going_on(const StepRequest& request) {
   return progress;
 }
 
-// The program has the same time, but begins later.
+// Returns whether the step's time is over. The program has the same time, but starts later.
 bool is_past_timeout(const StepRequest& request) { return request.ran > request.step.timeout; }
 
 bool has_run_before(const StepRequest& request) {
@@ -64,8 +64,8 @@ StepProgress judge(const StepRequest& request, const Result<ChildResult>& ended)
                      what + ": " + to_valid_utf8(trim(words), kLongestComplaint));
 }
 
-// Set from before the first change if gpuward restarts the jobs itself: the state of each job, as a
-// JSON object. It is one fact for all jobs, because a record holds few facts.
+// The fact with the state of each job as a JSON object, written before the first change if gpuward
+// restarts the jobs itself. All jobs share one fact, because a record holds few facts.
 const std::string kJobStatesFact = "jobStates";
 
 constexpr std::size_t kMostJobsAtOnce = 8;
@@ -74,7 +74,7 @@ constexpr std::chrono::seconds kLookAtJobs{2};
 
 bool restarts_itself(const StepRequest& request) { return request.facts.contains(kJobStatesFact); }
 
-// The state of each job, by its name; empty if another writer has broken the record.
+// Returns the state of each job by its name; empty if the fact is not valid JSON.
 std::map<std::string, std::string> job_states(const StepRequest& request) {
   std::map<std::string, std::string> states;
   const auto json = parse_json(fact_of(request, kJobStatesFact));
@@ -99,7 +99,7 @@ RestartClaim claim_of(const StepRequest& request) {
           .is_late = is_past_timeout(request)};
 }
 
-// The state of all jobs, in the order of the drain.
+// Returns the state of all jobs as text, in the order of the drain.
 std::string how_jobs_stand(const std::vector<std::string>& jobs,
                            const std::map<std::string, std::string>& words) {
   std::vector<std::string> named;
@@ -114,7 +114,8 @@ std::string how_jobs_stand(const std::vector<std::string>& jobs,
 }  // namespace
 
 Result<StepProgress> RestartJobAction::begin(const StepRequest& request) {
-  // At a worse severity the node was drained again, of its remaining pods.
+  // The step runs once per Remediation. At a worse severity the drain only evicted the remaining
+  // pods.
   if (has_run_before(request))
     return progress_of(request, StepResult::kDone,
                        "the step already ran in this remediation and does not run again");
@@ -183,13 +184,13 @@ StepProgress RestartJobAction::watch_program(const StepRequest& request) {
     return progress_of(request, StepResult::kFailed,
                        name_of_program(request) + " did not end in time and was stopped");
   }
-  // Another process has started it, and is no longer the leader or has died.
+  // Another process started the program and then died or lost the leadership.
   return progress_of(request, StepResult::kFailed,
                      "cannot tell whether the program ran; it is not started again");
 }
 
-// Even if a right is missing or the API server refuses, abandon() is called again: the Remediation
-// does not end while it has a job suspended.
+// Resumes all suspended jobs. After an error abandon() is called again, so that the Remediation
+// does not end while a job is suspended.
 Status RestartJobAction::abandon(const StepRequest& request) {
   runs_.stop(request.remediation.name);
   if (!restarts_itself(request)) return {};

@@ -1,18 +1,19 @@
-// The step `restart-job`: once a Remediation, after the drain, restarts the jobs that have lost
-// pods here as a whole, so that they do not hang. The next step follows with any result.
+// The step `restart-job`: restarts whole jobs that lost pods on this node, so that the jobs do not
+// hang. It runs once per Remediation, after the drain. The next step follows with any result.
 //
-// Without a program gpuward restarts each job by the means of its kind (restart/job_kinds.cpp).
-// begin() changes nothing: it only records that gpuward restarts the jobs, so that after a crash
-// the record exists before the first change. A suspended job is always resumed: by watch(), or by
-// abandon() if the step is no longer watched.
+// If the policy names no program, gpuward restarts each job with the method of its kind
+// (restart/job_kinds.cpp). begin() changes nothing: it only records that gpuward restarts the jobs,
+// so that the record exists before the first change. A suspended job is always resumed, by watch()
+// or by abandon() if the step ends early.
 //
-// If the policy names a program, that is called instead. It gets one JSON object on its stdin:
+// If the policy names a program, gpuward calls the program instead. The program gets one JSON
+// object on its stdin:
 //
-//   {"action":"restart-job","remediation":"...","node":"...","nodeUID":"...","severity":"...",
-//    "errorClass":"...","jobs":["JobSet default/train"]}
+// {"action":"restart-job","remediation":"...","node":"...","nodeUID":"...","severity":"...",
+// "errorClass":"...","jobs":["JobSet default/train"]}
 //
-// and answers with its exit code: 0 = done; any other code = not, and the first line of stderr says
-// why. It runs in the background, because the loop serves other nodes too.
+// The exit code 0 means done. With any other code the jobs were not restarted, and the first line
+// of stderr says why. The program runs in the background, because the loop serves other nodes too.
 #pragma once
 
 #include "core/kube/api.h"
@@ -35,7 +36,7 @@ class RestartJobAction final : public StepAction {
   [[nodiscard]] StepProgress restart_jobs(const StepRequest& request);
   [[nodiscard]] StepProgress watch_program(const StepRequest& request);
 
-  static constexpr std::size_t kMostPrograms = 32;  // at once
+  static constexpr std::size_t kMostPrograms = 32;  // Limit for programs that run at the same time.
   ChildRuns runs_{lasting_clock(), kMostPrograms};
   JobRestarter restarter_;
 };

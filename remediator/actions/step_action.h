@@ -1,6 +1,7 @@
-// A step after taint and cordon: it begins once and is then watched until it is done or has failed.
-// StepExecution writes the intent before begin() and the result after it; after a crash in between,
-// watch() follows, never a second begin(). Each step has its own file, and all.cpp lists them.
+// A step after taint and cordon. The step begins once; gpuward then watches it until it is done or
+// has failed. StepExecution writes the intent before begin() and the result after it. After a crash
+// in between, watch() follows, never a second begin(). Each step has its own file, and all.cpp
+// lists the steps.
 #pragma once
 
 #include <chrono>
@@ -19,70 +20,72 @@ namespace gpuward::remediator {
 
 struct StepRequest {
   const Remediation& remediation;
-  // For begin(): just read. For watch(): as the informers last reported it, which may not know yet
-  // that another Node has its name. Nothing disruptive follows from it alone: each such call needs
-  // `permit`.
+  // The Node. For begin() it was just read from the API server. For watch() it is the informers'
+  // last state, which may miss that another Node now has the name. So every disruptive call also
+  // needs `permit`.
   const kube::Node& node;
   const PlannedStep& step;
-  Facts facts;  // of the step's record
-  // Called right before every call that changes anything, and before its retries. It checks the
-  // stop switch, the leadership, whether an operator has set cancel or pause, and, for a step on
-  // the node, whether the Node is still the one of the Remediation, is not excluded, and may be
-  // changed that far. It reads all of that again. An error means: change nothing.
+  Facts facts;  // Facts in the record of the step.
+  // Called right before every call that changes anything, and before each retry. It reads
+  // everything again. It checks the stop switch, the leadership, and whether an operator has
+  // requested cancel or pause. For a step on the node it also checks that the Node still belongs to
+  // the Remediation, is not excluded, and may be changed that far. After an error the step must
+  // change nothing.
   Permit permit;
   WallTime now;
-  // How long the step has run (execution/step_clock.h): every limit of it counts this.
+  // How long the step has run (execution/step_clock.h). All time limits of the step use this value.
   std::chrono::milliseconds ran{0};
-  // The part of `ran` that only the previous leader may have watched, until a record has it.
+  // The part of `ran` that only the previous leader may have watched, until a record contains it.
   std::chrono::milliseconds unwatched{0};
 };
 
 struct StepProgress {
   // kIntended: nothing was done, and begin() can be called later.
   StepResult result = StepResult::kRunning;
-  std::string message;  // stays the same while nothing changes: it is written to the status
-  Facts facts;          // replace the record's
+  std::string message;  // Written to the status, so it must stay the same while nothing changes.
+  Facts facts;          // Replace the facts in the record.
   std::optional<std::chrono::milliseconds> look_again;
-  std::vector<std::string> news = {};  // said once: in the history and as an Event
-  // False: the step waits for others, and its clock stops until the next check.
+  std::vector<std::string> news = {};  // Reported once, in the history and as an Event.
+  // False if the step waits for other nodes or programs. Its clock then stops until the next check.
   bool runs_clock = true;
 };
 
-// Why the result of a step that is done no longer holds.
+// The reason why the result of a finished step no longer holds.
 struct StepUndone {
-  std::string what;            // in words that stay the same while nothing changes
-  bool can_be_redone = false;  // false: the next step waits until it is over
+  std::string what;            // Description of the change; stays the same while nothing changes.
+  bool can_be_redone = false;  // False: the next step waits until the change is over.
 };
 
-// Any thread; one node at a time.
+// The interface of a step. Any thread may call it, but for one node at a time.
 class StepAction {
  public:
   virtual ~StepAction() = default;
-  // The facts to record before the step begins. Pure.
+  // Returns the facts to record before the step begins. Pure.
   [[nodiscard]] virtual Facts facts_before(const kube::Node&) const { return {}; }
-  // Whether begin() is no more than a first watch(): its intent is recorded as running at once.
+  // Returns whether begin() is no more than a first watch(). The intent of such a step is recorded
+  // as running at once.
   [[nodiscard]] virtual bool is_only_watched() const { return false; }
-  // Returns the reason why the step has to wait, in words that stay the same while nothing changes;
-  // called before the intent is written. Changes nothing.
+  // Returns the reason why the step has to wait; nullopt if it may begin. The text must stay the
+  // same while nothing changes. Called before the intent is written; changes nothing.
   [[nodiscard]] virtual Result<std::optional<std::string>> obstacle(const StepRequest&) {
     return std::nullopt;
   }
-  // After an error it is unknown whether the step has begun; watch() follows.
+  // Starts the step. After an error it is unknown whether the step has begun, and watch() follows.
   [[nodiscard]] virtual Result<StepProgress> begin(const StepRequest& request) = 0;
-  // After an error the state is unknown for now; watch() is called again.
+  // Checks the progress of the step. After an error the state is unknown, and watch() is called
+  // again.
   [[nodiscard]] virtual Result<StepProgress> watch(const StepRequest& request) = 0;
-  // Called for a step that is done, right before another one that depends on it. nullopt: its
-  // result holds. An error: the answer is unknown now.
+  // Called for a finished step right before another step that depends on it. Returns nullopt if the
+  // result still holds. After an error the answer is unknown.
   [[nodiscard]] virtual Result<std::optional<StepUndone>> undone(const StepRequest&) {
     return std::nullopt;
   }
-  // Called when a step under way is left: an operator has cancelled and the node returns to
-  // service, or the node got worse and other steps follow. Ends work that would continue by itself.
-  // May be repeated.
+  // Ends work that would continue by itself. Called when gpuward leaves a step that has begun: an
+  // operator has cancelled, or the node got worse and other steps follow. May be repeated.
   [[nodiscard]] virtual Status abandon(const StepRequest&) { return {}; }
 };
 
-// Finds the action of a step; nullptr if this process has none for it. Thread-safe.
+// Returns the action of a step; nullptr if this process has no action for the step. Thread-safe.
 using StepActions = std::function<StepAction*(Step)>;
 
 }  // namespace gpuward::remediator

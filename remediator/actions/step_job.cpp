@@ -27,8 +27,8 @@ const StepRecord* record_of(const StepRequest& request) {
 
 bool is_job_overdue(const StepRequest& request) { return request.ran > request.step.timeout; }
 
-// If only the intent is recorded, the Job was never created, and the guards can be checked again;
-// otherwise another client has deleted it.
+// Returns the progress if the Job does not exist. With only a recorded intent, the Job was never
+// created and the guards can be checked again. Otherwise another client has deleted the Job.
 StepProgress without_job(const StepRequest& request) {
   const StepRecord* record = record_of(request);
   if (record != nullptr && record->result == StepResult::kIntended) {
@@ -74,7 +74,8 @@ Result<StepProgress> StepJob::begin(const StepRequest& request) {
   return failed_for_operator(request, "making " + on_job(request) + ": " + created.error().message);
 }
 
-// An earlier try, whose answer was lost, has created it.
+// Takes over an existing Job of that name. An earlier attempt with a lost answer may have created
+// it.
 Result<StepProgress> StepJob::adopt(const StepRequest& request) {
   const auto job = api_.get_job(namespace_of(request), job_name(request));
   if (!job) return with_context("reading " + on_job(request), job.error());
@@ -83,7 +84,8 @@ Result<StepProgress> StepJob::adopt(const StepRequest& request) {
   const bool is_of_this_boot =
       boot == job->meta.labels.end() || boot->second == fact_of(request, kJobBootFact);
   if (is_of_this_boot) return running(on_job(request) + " is made", request);
-  // It came late, and the machine has restarted since: its end says nothing about this boot.
+  // The Job was created late, and the machine has restarted since. The Job's end says nothing about
+  // this boot.
   if (auto gone = give_up(request); !gone) return held_back(request, gone.error());
   return progress_of(request, StepResult::kIntended, on_job(request) + " was of another boot");
 }
@@ -103,7 +105,8 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   StepProgress progress = running(on_job(request) + ": " + outcome.message, request);
   if (outcome.has_run) progress.facts[kHasRunFact] = "true";
   if (!outcome.is_over && !is_job_overdue(request)) return progress;
-  const auto boot = boot_now(request);  // before the Job is deleted: a failure needs it
+  // Read before the Job is deleted, because a failure needs the boot.
+  const auto boot = boot_now(request);
   if (!boot) return std::unexpected(boot.error());
   if (!outcome.is_over) {
     const auto gone = give_up(request);
@@ -133,7 +136,8 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   return progress;
 }
 
-// The view may be older than the Job's pod, and the machine may have restarted before that ran.
+// Reads the boot from the API server. The view may be older than the Job's pod, and the machine may
+// have restarted before the pod ran.
 Result<std::string> StepJob::boot_now(const StepRequest& request) {
   const std::string& name = request.node.meta.name;
   const auto node = api_.get_node(name);
@@ -153,7 +157,7 @@ Status StepJob::abandon(const StepRequest& request) {
   return with_context("deleting " + on_job(request), deleted.error());
 }
 
-// If it cannot be deleted now, it ends by the end of the Remediation or by its own deadline.
+// Deletes the Job. If that fails, the Job ends with the Remediation or at its own deadline.
 Status StepJob::give_up(const StepRequest& request) {
   if (auto allowed = request.permit(); !allowed) return allowed;
   return abandon(request);

@@ -1,6 +1,6 @@
-// The common part of the steps that are a Job on the node: creates the Job once, finds it again by
-// its name after a crash, watches it to its end, and deletes it when the step's time is over. Each
-// step itself decides what the Job's end means for the node.
+// The common part of the steps that run a Job on the node. Creates the Job once, finds it by its
+// name after a crash, watches it to its end, and deletes it when the step's time is over. Each step
+// decides what the end of its Job means for the node.
 #pragma once
 
 #include <memory>
@@ -15,21 +15,22 @@
 namespace gpuward::remediator {
 
 struct JobConclusion {
-  // Or kDone. kRunning: it cannot tell yet; the step asks again until its time is over.
+  // kFailed or kDone. kRunning: the step cannot tell yet and asks again until its time is over.
   StepResult result = StepResult::kFailed;
   std::string message;
-  // For a failure: it says nothing about the node, or the policy wants an operator to look.
-  // Otherwise the next worse severity follows.
+  // For a failure: true if the failure says nothing about the node, or if the policy wants an
+  // operator to look. Otherwise the steps of the next worse severity follow.
   bool needs_operator = false;
-  // Whether a Job that has run did its work on the node: otherwise its failure is not a treatment.
+  // Whether a Job that has run did its work on the node. Without work, its failure is not a
+  // treatment.
   bool has_acted = true;
-  // The state of the call, also while the step runs. nullopt: it follows from `has_acted`.
+  // State of the call, also while the step runs. nullopt: `has_acted` decides.
   std::optional<Call> call = {};
 };
 
 class StepJob : public StepAction {
  public:
-  // Both must outlive the action.
+  // The arguments must outlive the action.
   StepJob(kube::Api& api, const CurrentPolicy& policy) : api_(api), policy_(policy) {}
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
   [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
@@ -37,23 +38,25 @@ class StepJob : public StepAction {
   [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  protected:
-  // Called when the Job has ended or was deleted. Pure.
+  // Returns the meaning of an outcome. Called when the Job has ended or was deleted. Pure.
   [[nodiscard]] virtual JobConclusion judge(const StepRequest& request,
                                             const JobOutcome& outcome) const = 0;
-  // Returns why no Job may be created on this node, as a failure without a Job. Pure.
+  // Returns why no Job may be created on this node, as a failure without a Job; nullopt if a Job
+  // may be created. Pure.
   [[nodiscard]] virtual std::optional<JobConclusion> refusal(const StepRequest&,
                                                              const JobsPolicy&) const {
     return std::nullopt;
   }
   [[nodiscard]] kube::Api& api() { return api_; }
   [[nodiscard]] std::shared_ptr<const Policy> policy() const { return policy_.get(); }
-  // nullopt: a Job may be created on this node.
+  // Returns the failed progress if no Job may be created on this node, else nullopt.
   [[nodiscard]] std::optional<StepProgress> refused(const StepRequest& request) const;
 
  private:
   [[nodiscard]] Result<StepProgress> adopt(const StepRequest& request);
   [[nodiscard]] Status give_up(const StepRequest& request);
-  // The boot that the node is in, by a new read; the one it was last seen in if it is gone.
+  // Reads the Node and returns its current boot ID. Returns the last known boot ID if the Node is
+  // gone or another Node has its name.
   [[nodiscard]] Result<std::string> boot_now(const StepRequest& request);
 
   kube::Api& api_;

@@ -1,5 +1,5 @@
 // How a step reports its progress, and the facts that it reads from its own record. Used by the
-// steps that request an action from another system and wait for it. Pure.
+// steps that request an action from another system and wait for the result. Pure.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +19,19 @@
 
 namespace gpuward::remediator {
 
-// The fact of a step of the machine: the spec.providerID that it was intended for.
+// The fact of a step on the machine: the spec.providerID of the machine that the step was intended
+// for.
 inline const std::string kInstanceFact = "instanceID";
 
-// The fact of a reboot: the boot of the node when it was intended.
+// The fact of a reboot: the boot ID of the node when the reboot was intended.
 inline const std::string kBootBeforeFact = "bootIDBefore";
 
-// The fact of a drain: the jobs that have lost pods by it, "JobSet default/train" each.
+// The fact of a drain: the jobs that lost pods in the drain, as "JobSet default/train", separated
+// by kBetweenJobs.
 inline const std::string kJobsFact = "jobs";
 inline constexpr std::string_view kBetweenJobs = ", ";
 
-// The jobs that the Remediation's drain has recorded; empty if none has lost a pod.
+// Returns the jobs that the Remediation's drain has recorded; empty if no job lost a pod.
 [[nodiscard]] inline std::vector<std::string> jobs_drained(const Remediation& remediation) {
   std::vector<std::string> jobs;
   const StepRecord* drain = remediation.status.find(Step::kDrain);
@@ -43,57 +45,59 @@ inline constexpr std::string_view kBetweenJobs = ", ";
   return jobs;
 }
 
-// The fact of a Job, or of several: the namespace that they were intended in.
+// The fact of a step with one or more Jobs: the namespace of the Jobs.
 inline const std::string kJobNamespaceFact = "jobNamespace";
 
-// The fact of a reboot by a Job that has run, as far as is known: until when the machine may
-// restart. The node's waiter stops before that (exporter/commands/node_reboot_command.h).
+// The fact of a reboot by a Job that may have run: the time until which the machine may restart.
+// The waiting process on the node stops before that time (exporter/commands/node_reboot_command.h).
 inline const std::string kRestartsBeforeFact = "restartsBefore";
 inline constexpr std::chrono::minutes kRestartsWithin{15};
 
-// Whether a Job does the step; for a reboot the intent says so.
+// Returns whether a Job does the step. For a reboot the recorded intent decides.
 [[nodiscard]] inline bool is_by_job(const StepRecord& record) {
   return is_job(record.step) || record.facts.contains(kJobNamespaceFact);
 }
 
-// The fact of a Job: its "NAMESPACE/NAME", once it is created.
+// The fact of a Job: its "NAMESPACE/NAME", once the Job is created.
 inline const std::string kJobFact = "job";
 
-// The fact of a Job whose container has ended: its exit code.
+// The fact of a Job with an ended container: the exit code of the container.
 inline const std::string kExitCodeFact = "exitCode";
 
-// The fact of a reset: the operands of the GPU operator that it pauses (model/gpu_operands.h).
+// The fact of a reset: the operands of the GPU operator that the reset pauses
+// (model/gpu_operands.h).
 inline const std::string kOperandsFact = "pausedOperands";
 
-// Whether the API server will refuse again until the cause is fixed.
+// Returns whether the API server will refuse again until an operator fixes the cause.
 [[nodiscard]] inline bool is_final(ErrorKind kind) {
   return kind == ErrorKind::kInvalid || kind == ErrorKind::kForbidden ||
          kind == ErrorKind::kNotFound || kind == ErrorKind::kRefused ||
          kind == ErrorKind::kTooLarge;
 }
 
-// Whether an admission policy of gpuward refuses. The step waits: during an upgrade, program and
-// policy may have different versions, and jobs.image may differ from the image that the policy
-// expects.
+// Returns whether an admission policy of gpuward refused the call. The step then waits. During an
+// upgrade, program and policy may have different versions, and jobs.image may differ from the image
+// that the policy expects.
 [[nodiscard]] inline bool is_refused_by_own_policy(const Error& why) {
   return why.message.contains("ValidatingAdmissionPolicy 'gpuward-");
 }
 
-// The facts of a verification: since when the node has been healthy without a break, how many
-// milliseconds the step had run then, in which boot that was, and that the soak time is over and
-// only the machine's history keeps the step from its end.
+// The facts of a verification: the time since which the node is healthy without a break, the
+// milliseconds that the step had run at that time, and the boot ID at that time. kSoakedFact says
+// that the soak time is over and that only the machine's history keeps the step from its end.
 inline const std::string kHealthySinceFact = "healthySince";
 inline const std::string kHealthyFromFact = "healthyFrom";
 inline const std::string kVerifiedBootFact = "verifiedBootID";
 inline const std::string kSoakedFact = "soaked";
 
-// A verification says nothing about another boot.
+// Returns whether the verification is done in the boot `boot_id`. A verification says nothing about
+// another boot.
 [[nodiscard]] inline bool is_verified_in(const StepRecord& record, const std::string& boot_id) {
   return record.result == StepResult::kDone && !boot_id.empty() &&
          value_at(record.facts, kVerifiedBootFact) == boot_id;
 }
 
-// The step's own facts stay as they are.
+// Returns progress with the step's own facts unchanged.
 [[nodiscard]] inline StepProgress progress_of(const StepRequest& request, StepResult result,
                                               std::string message) {
   return {.result = result,
@@ -102,7 +106,7 @@ inline const std::string kSoakedFact = "soaked";
           .look_again = std::chrono::seconds(10)};
 }
 
-// A failure after which a more severe step would not help.
+// Returns a failure after which a more severe step would not help.
 [[nodiscard]] inline StepProgress failed_for_operator(const StepRequest& request,
                                                       std::string message) {
   StepProgress progress = progress_of(request, StepResult::kFailed, std::move(message));
@@ -110,20 +114,22 @@ inline const std::string kSoakedFact = "soaked";
   return progress;
 }
 
-// Records whether the step's call was accepted, or that this is still unknown.
+// Returns `progress` with the fact that the step's call was accepted, or that the result is still
+// unknown.
 [[nodiscard]] inline StepProgress with_call(StepProgress progress, Call call) {
   progress.facts[kCallFact] = to_string(call);
   return progress;
 }
 
-// A guard forbids every change now: nothing was done, and the step can be tried later.
+// Returns the progress of a step that a guard forbids now. Nothing was done, and the step can be
+// tried later.
 [[nodiscard]] inline StepProgress held_back(const StepRequest& request, const Error& why) {
   return progress_of(request, StepResult::kIntended,
                      std::string(to_string(request.step.step)) + " waits: " + why.message);
 }
 
-// The permit of a step for the code that makes its call: kBlocked if it refuses, for any reason.
-// `request` must outlive the call.
+// Returns the permit for the code that makes the step's call. It returns kBlocked if the request's
+// permit refuses, for any reason. `request` must outlive the call.
 [[nodiscard]] inline Permit permit_of_call(const StepRequest& request) {
   return [&request]() -> Status {
     const auto allowed = request.permit();
@@ -132,7 +138,7 @@ inline const std::string kSoakedFact = "soaked";
   };
 }
 
-// Empty if there is no fact of that name.
+// Returns the fact of that name; empty if there is none.
 [[nodiscard]] inline std::string fact_of(const StepRequest& request, const std::string& name) {
   return value_at(request.facts, name);
 }

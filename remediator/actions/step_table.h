@@ -1,5 +1,5 @@
-// All steps after taint and cordon, made from the services that they need: the table is in all.cpp.
-// Used by the composition root, which hands the reconciler find_step().
+// All steps after taint and cordon, made from the services that they need. The table is in all.cpp.
+// Used by the composition root, which passes find_step() to the reconciler.
 #pragma once
 
 #include <map>

@@ -11,9 +11,10 @@ namespace {
 
 constexpr std::size_t kNamedVolumes = 4;
 const std::string kOwnerFact = "owner";
-// Since when the provider has said without a break that a machine runs after a request to end it.
+// The fact with the time since which the provider has reported without a break that the machine
+// runs after a request to end it.
 const std::string kRunsSinceFact = "runsSince";
-// How often the provider is queried for a machine whose end was not proven in time.
+// How often gpuward asks the provider about a machine with an end that was not proven in time.
 constexpr std::chrono::minutes kProofInterval{1};
 
 constexpr const char* kUnknown = "cannot tell whether the termination of the machine was accepted";
@@ -33,7 +34,7 @@ Machine machine_of(const StepRequest& request) {
           .owner = parse_owner(fact_of(request, kOwnerFact))};
 }
 
-// The volumes that are attached to the node, by the name of their PersistentVolume.
+// Returns the volumes that are attached to the node, by the names of their PersistentVolumes.
 Result<std::vector<std::string>> volumes_on(kube::Api& api, const std::string& node) {
   const auto all = api.list_custom({"storage.k8s.io", "v1", "volumeattachments", ""});
   if (!all) return with_context("listing VolumeAttachments", all.error());
@@ -56,7 +57,7 @@ std::string in_words(const std::vector<std::string>& volumes) {
   return text + (volumes.size() > kNamedVolumes ? ", ..." : "");
 }
 
-// Volumes have had their time since the drain.
+// Returns whether the deadline of the volumes, counted from the end of the drain, is over.
 bool is_late(const StepRequest& request) {
   const StepRecord* drain = request.remediation.status.find(Step::kDrain);
   return drain == nullptr || !drain->finished_at ||
@@ -133,7 +134,8 @@ Result<StepProgress> TerminateAction::look_at_machine(const StepRequest& request
   return progress;
 }
 
-// The answer may be from before the call: EC2 is eventually consistent.
+// Returns the progress if the provider reports a running machine after the call. The report may be
+// older than the call, because EC2 is eventually consistent.
 StepProgress TerminateAction::contradicted(const StepRequest& request) {
   const WallTime since = parse_rfc3339(fact_of(request, kRunsSinceFact)).value_or(request.now);
   const std::string what =

@@ -1,13 +1,13 @@
-// The step `terminate`: has the machine behind the node ended, and is done when its end is proven
-// and the Node is gone with it.
+// The step `terminate`: asks the provider to end the machine of the node. The step is done when the
+// end is proven and the Node is gone. Used by actions/all.cpp.
 //
-// An accepted call stays accepted. If the provider later says that the machine runs, that answer
-// may be from before the call (EC2 is eventually consistent). The step waits kAnswersSettle; if the
-// answer is still the same, an operator is notified. If it is unknown whether the call has arrived,
-// the same answer for that long proves that it has not: all guards are then checked again and the
-// step is repeated. That is safe, because a second request to end the same machine does no more
-// than the first. If an accepted end is not proven in time, the step keeps checking, so that the
-// Remediation still ends as Replaced when the proof comes.
+// An accepted call stays accepted. If the provider later reports that the machine runs, the report
+// may be older than the call, because EC2 is eventually consistent. The step then waits
+// kAnswersSettle. If the provider still reports a running machine, gpuward notifies an operator. If
+// it is unknown whether the call arrived, the same report for that long proves that it did not.
+// decide() then checks all guards again and repeats the step. A second request to end the same
+// machine does nothing more than the first. If the end is not proven in time, the step keeps
+// checking, so that the Remediation still ends as Replaced when the proof comes.
 #pragma once
 
 #include <chrono>

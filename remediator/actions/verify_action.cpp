@@ -14,17 +14,17 @@ namespace {
 
 constexpr std::chrono::seconds kVerifyInterval{15};
 
-// A node under maintenance had no fault, and an alert that is only recorded does not keep it out.
-// An alert about the machine's history says nothing about its health now: it has its own soak, at
-// the same time (intake/returned_machines).
+// Returns whether the alert keeps the node from its return. During maintenance an alert that is
+// only recorded does not count. An alert about the machine's history says nothing about its health
+// now. Such an alert has its own soak time (intake/returned_machines).
 bool speaks_against(const StepRequest& request, const AlertEvidence& alert) {
   const bool is_maintained = request.remediation.acted_severity() <= Severity::kMonitor;
   return request.remediation.counts(alert) && !is_of_history(alert) &&
          (!is_maintained || alert.severity > Severity::kMonitor);
 }
 
-// An alert that fired and ended between two checks, a node that was not Ready, and another boot
-// break the soak, which restarts after them.
+// Returns since when the node has been healthy. The soak time restarts after an alert that fired
+// and ended between two checks, after a node that was not Ready, and after another boot.
 WallTime unbroken_since(const StepRequest& request) {
   if (fact_of(request, kVerifiedBootFact) != request.node.boot_id) return request.now;
   WallTime since = healthy_since(request).value_or(request.now);
@@ -45,7 +45,8 @@ std::optional<std::string> objection_of_node(const StepRequest& request) {
   return "alert " + firing->alertname + " fires";
 }
 
-// Such as an upgrade of the driver, during which no exporter reads the GPUs.
+// Returns which other program works on the node, for example on an upgrade of the driver. During
+// such work no exporter reads the GPUs.
 std::optional<std::string> other_at_work(const kube::Node& node, const Policy& policy) {
   if (auto who = repairer_at_work(node, policy.repairer_signs)) return who;
   return objection_to_pause(node);
@@ -66,7 +67,7 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
     progress.facts.erase(kSoakedFact);
     progress.message = "not healthy yet: " + *why;
     if (objection_of_node(request)) return progress;
-    // There is no objection to the node itself, but no exporter says that it is healthy.
+    // The node itself raises no objection, but no exporter reports that it is healthy.
     const auto other = other_at_work(request.node, *policy_.get());
     if (other) progress.message += "; " + *other;
     progress.runs_clock = !other;

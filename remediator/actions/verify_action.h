@@ -1,6 +1,7 @@
-// The step `verify`: the node has to be healthy for the soak time without a break: Ready, a fresh
-// report of this boot below severity reset, no alert. A vanished series or a resolved alert alone
-// does not prove health. After `terminate` another node has to be healthy: the replacement.
+// The step `verify`: waits until the node was healthy for the soak time without a break. Healthy
+// means Ready, a fresh report of this boot below severity reset, and no alert. A vanished series or
+// a resolved alert alone does not prove health. After `terminate` the replacement must be healthy
+// instead.
 #pragma once
 
 #include "remediator/actions/replacement_wait.h"
