@@ -1,6 +1,6 @@
-// The Slots of the reconciler, with the ledger in the cluster. It counts the nodes of the
+// The Slots of the reconciler, backed by the ledger in the cluster. It counts the nodes of the
 // ClusterView, takes the limits of the current policy, and writes a slot into the ledger before the
-// step begins. It grants nothing if the view is older than kOldestView. The leader calls keep()
+// step begins. It grants no slot if the view is older than kOldestView. The leader calls keep()
 // regularly.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace gpuward::remediator {
 
 class LedgerSlots final : public Slots {
  public:
-  // All must outlive it.
+  // The arguments must outlive this object.
   LedgerSlots(LedgerStore& ledger, RemediationStore& remediations, const ClusterView& view,
               const CurrentPolicy& policy, Clock& clock);
 
@@ -34,11 +34,11 @@ class LedgerSlots final : public Slots {
   [[nodiscard]] Status arrived(const Remediation& remediation) override;
   [[nodiscard]] Status give_back(const Remediation& remediation) override;
 
-  // Creates the ledger if there is none, frees slots that no Remediation will release any more, and
-  // deletes Remediations that were closed long ago. Lists all Remediations; called at the start and
-  // from time to time.
+  // Creates the ledger if there is none. Frees slots that no Remediation will release any more, and
+  // deletes Remediations that were closed long ago. Lists all Remediations. Called at the start and
+  // regularly after it.
   [[nodiscard]] Status keep();
-  // The use as of the last read or write here, for metrics; costs no request. nullopt before that.
+  // The use at the last read or write of the ledger by this process, for metrics.
   struct Spending {
     Breaker breaker;
     std::vector<BudgetUse> uses;
@@ -49,11 +49,11 @@ class LedgerSlots final : public Slots {
  private:
   [[nodiscard]] Result<std::optional<SlotRefusal>> refuse_by_old_view(
       const Remediation& remediation);
-  // `only_asks`: SlotClaim's.
+  // `only_asks` has the meaning of SlotClaim::only_asks.
   [[nodiscard]] Result<std::optional<SlotRefusal>> settle(const Remediation& remediation,
                                                           const kube::Node& node, Step step,
                                                           bool only_asks);
-  // Returns a refusal if a call of one of them may still take effect.
+  // Returns a refusal if a call of an earlier attempt may still take effect.
   [[nodiscard]] Result<std::optional<SlotRefusal>> look_for_untreated(SlotClaim& claim);
   [[nodiscard]] Status forget(const std::vector<Remediation>& all);
 
@@ -64,7 +64,7 @@ class LedgerSlots final : public Slots {
   Clock& clock_;
 };
 
-// Returns what a Remediation's own record says it has spent; its place is not part of it.
+// Returns the use in a Remediation's own record. The place of the node is not included.
 [[nodiscard]] SpentRecord spent_by(const Remediation& remediation);
 
 }  // namespace gpuward::remediator

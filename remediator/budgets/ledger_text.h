@@ -31,18 +31,19 @@
 
 namespace gpuward::remediator {
 
-// A ConfigMap takes 1 MiB.
+// Below the 1 MiB that a ConfigMap can hold.
 inline constexpr std::size_t kMaxLedgerBytes = 1'000'000;
 
-// Without its taints. kTooLarge over kMaxLedgerBytes.
+// Returns the text of the ledger without its taints, or kTooLarge above kMaxLedgerBytes.
 [[nodiscard]] Result<std::string> encode_ledger(const Ledger& ledger);
 [[nodiscard]] std::string encode_taints(const Ledger& ledger);
 
-// kInvalid if the text is not a ledger, has another version, has an incomplete entry (the message
-// names the line), or differs in any byte from what encode_ledger writes.
+// Reads a ledger. Returns kInvalid if the text is not a ledger, has another version, has an
+// incomplete entry (the message names the line), or differs in any byte from the output of
+// encode_ledger.
 [[nodiscard]] Result<Ledger> decode_ledger(std::string_view text);
-// The same for the text of encode_taints. A slot that an older version has raised in the ledger may
-// be in both; the caller then skips the taint.
+// Reads the text of encode_taints, with the same errors. If an older version has raised a slot in
+// the ledger, the same slot may be in both texts; the caller then skips the taint.
 [[nodiscard]] Result<std::vector<Slot>> decode_taints(std::string_view text);
 
 }  // namespace gpuward::remediator

@@ -1,5 +1,6 @@
-// Keeps the ledger true to the Remediations: frees slots that no Remediation will release any more,
-// and rebuilds a lost ledger. Pure; used by the leader when it starts and from time to time.
+// Keeps the ledger consistent with the Remediations: frees slots that no Remediation will release
+// any more, and rebuilds a lost ledger. Pure; the leader uses it when it starts and regularly after
+// that.
 #pragma once
 
 #include <chrono>
@@ -18,28 +19,26 @@ namespace gpuward::remediator {
 // All existing Remediations, from one complete list of the API server.
 struct Roll {
   std::set<std::string, std::less<>> open, closed;
-  WallTime taken_at;  // before the list was requested
+  WallTime taken_at;  // Time before the list was requested.
 };
 
-// A slot that was not taken at least this long before the roll may belong to a Remediation that is
-// newer than the roll, because the clock of the replica that took it may differ.
+// Minimum age of a slot before settled() may free it as orphaned. A younger slot may belong to a
+// Remediation that is newer than the roll, because the clocks of replicas differ.
 inline constexpr std::chrono::minutes kRollMargin{5};
 
-// Frees the slots of closed Remediations (after a crash between closing and releasing), and with
-// care those of Remediations that do not exist. `kubectl delete remediation` deletes the record,
-// not the fact: the node is still drained, rebooting or gone, and deleting one Remediation after
-// the other must not give a fresh budget with each. Such a slot stays until its node, the same by
-// UID, is ready, schedulable and without a fault again, which proves that it costs nothing any
-// more, or until limits.orphan_hold has passed, so that a node that never comes back does not hold
-// the budget forever. Recorded starts stay in their windows in any case.
+// Frees the slots of closed Remediations, which a crash between closing and releasing leaves
+// behind. Slots of Remediations that do not exist stay until their node, with the same UID, is
+// ready, schedulable and without a fault, or until limits.orphan_hold has passed. `kubectl delete
+// remediation` deletes the record, but the node is still drained, rebooting or gone. So deleting
+// Remediations must not give a fresh budget. Recorded starts stay in their windows in any case.
 [[nodiscard]] Ledger settled(Ledger ledger, const Roll& roll, const Fleet& fleet,
                              const BudgetLimits& limits, WallTime now);
 
-// The steps that a Remediation's own record has, and what they have spent.
+// A step in the record of a Remediation, and the budget that the step used.
 struct RecordedStep {
   Impact impact = Impact::kCordon;
-  std::optional<Treatment> treatment;  // for steps that count for escalation
-  WallTime at;                         // of its intent
+  std::optional<Treatment> treatment;  // Set for steps that count for escalation.
+  WallTime at;                         // Time of the intent.
 };
 struct SpentRecord {
   std::string remediation, node, node_uid;
@@ -49,15 +48,15 @@ struct SpentRecord {
   std::vector<RecordedStep> steps;
 };
 
-// Adds the use in the records to the ledger. If any of it was missing, the ledger was lost, and
-// with it the use by deleted Remediations: the circuit breaker opens, and an operator decides. If
-// no Remediation has done anything (a fresh install), nothing changes.
+// Adds the use in the records to the ledger. If any use was missing, the ledger was lost together
+// with the use by deleted Remediations. The circuit breaker then opens, and an operator decides.
+// Records without any use, as in a fresh install, change nothing.
 [[nodiscard]] Ledger rebuilt(const Ledger& ledger, std::span<const SpentRecord> records,
                              WallTime now);
 
-// Adds the slots of taints that open Remediations record and the ledger lacks: an older version
-// that took no slots for taints has set them. A missing one is not a sign of a lost ledger, so the
-// breaker stays as it is.
+// Adds slots for taints that open Remediations record and the ledger lacks. An older version, which
+// took no slots for taints, has set such taints. A missing slot does not mean that the ledger was
+// lost, so the breaker stays unchanged.
 [[nodiscard]] Ledger with_recorded_taints(Ledger ledger, std::span<const SpentRecord> records);
 
 }  // namespace gpuward::remediator

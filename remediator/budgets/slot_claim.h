@@ -1,7 +1,6 @@
-// Decides whether a Remediation may take a step now, on a ledger and a census. Checks all that the
-// policy limits: earlier treatments of the machine, the cooldown, Draino's buffer, the budgets.
-// Pure; used by ledger_slots inside a change of the real ledger, and by the replay on a simulated
-// one.
+// Decides on a ledger and a census whether a Remediation may take a step now. Checks all limits of
+// the policy: earlier treatments of the machine, the cooldown, Draino's buffer, the budgets. Pure;
+// ledger_slots uses it inside a change of the real ledger, the replay on a simulated ledger.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +15,12 @@
 
 namespace gpuward::remediator {
 
-// A machine that was restarted for a fault within this time is not restarted again for another.
+// How long a restart counts. A machine that was restarted for a fault within this time is not
+// restarted for another fault.
 inline constexpr std::chrono::hours kRebootLasts{24 * 7};
 
-// How a step is counted; nullopt if it affects nothing, or is not a treatment.
+// impact_of() and treatment_of() return how a step is counted; nullopt if the step has no impact or
+// is no treatment.
 [[nodiscard]] std::optional<Impact> impact_of(Step step);
 [[nodiscard]] std::optional<Treatment> treatment_of(Step step);
 
@@ -31,20 +32,21 @@ struct SlotClaim {
   const Remediation& remediation;
   Step step;
   SlotRequest request;
-  const Policy& policy;  // for this node
+  const Policy& policy;  // The policy for this node.
   WallTime now;
-  std::optional<SlotRefusal> refusal;  // the answer
-  bool only_asks = false;              // only whether the machine is worn out; takes nothing
-  // Remediations whose attempts at this treatment were not carried out: the ledger has each from
-  // before its call, and only an accepted call counts against the machine.
+  std::optional<SlotRefusal> refusal;  // Result of the claim.
+  // True: checks only whether the machine is worn out, and takes no slot.
+  bool only_asks = false;
+  // Remediations that intended this treatment but did not carry it out. The ledger records each
+  // attempt before its call, and only an accepted call counts against the machine.
   std::set<std::string> untreated = {};
-  // Part of the answer if the machine is worn out: the Remediations whose attempts count.
+  // Result for a worn-out machine: the Remediations with attempts that count.
   std::set<std::string> treated_by = {};
 };
 
-// Returns the ledger with the slot and, for a treatment, with the attempt. If claim.refusal is set,
-// it has neither, except for the slot of a taint that precedes a cordon. A new Remediation is
-// counted in either case.
+// Returns the ledger with the slot and, for a treatment, with the attempt. If it sets
+// claim.refusal, neither is added, except for the slot of a taint that precedes a cordon. A new
+// Remediation is counted in either case.
 [[nodiscard]] Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim);
 
 // Counts the Remediation for the circuit breaker if it is new. `nodes`: the size of the census.

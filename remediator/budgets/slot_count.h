@@ -1,5 +1,5 @@
-// Counting for the budgets: which nodes hold slots in a scope (cluster, pool, zone, rack), and
-// which disruptions began there within a window. Inside remediator/budgets only; pure.
+// Counts for the budgets which nodes hold slots in a scope (cluster, pool, zone, rack), and which
+// disruptions began in the scope within a window. Pure; used only inside remediator/budgets.
 #pragma once
 
 #include <chrono>
@@ -14,10 +14,10 @@
 
 namespace gpuward::remediator {
 
-// Some of the nodes, selected by their place.
+// A set of nodes, selected by their place.
 struct Scope {
-  std::string guard;  // in refusals
-  std::string name;   // for people: "pool a"
+  std::string guard;  // Rule that a refusal names.
+  std::string name;   // Text for people: "pool a".
   std::function<bool(const Place&)> holds;
 };
 
@@ -28,23 +28,24 @@ struct Scope {
 
 [[nodiscard]] std::size_t nodes_in(const Fleet& fleet, const Scope& scope);
 
-// Machines that hold a slot in the scope and have left the census: they are gone, and their
-// Remediations know of no replacement.
+// Returns the number of machines that hold a slot in the scope and have left the census. The
+// machines are gone, and their Remediations know of no replacement.
 [[nodiscard]] std::size_t gone_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope);
 
-// The requester's own Remediation and node, which are not counted against it.
+// The requester's own Remediation and node, which do not count against the request.
 struct Except {
   std::string_view remediation, node_uid;
 };
 
-// Counts nodes with a slot of `impact` or higher that are in the scope now, or were when it was
-// taken. Nodes with gpuward's taint count as tainted with or without a slot.
+// Returns the number of nodes with a slot of `impact` or higher that are in the scope now, or were
+// in it when the slot was taken. Nodes with gpuward's taint count as tainted with or without a
+// slot.
 [[nodiscard]] int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
                              Impact impact, const Except& except = {});
 
 struct Begun {
   int count = 0;
-  // How long until enough entries have left the window for one more.
+  // How long until enough entries have left the window for one more start.
   std::optional<std::chrono::milliseconds> room_in;
 };
 
@@ -54,15 +55,15 @@ struct Span {
   WallTime now;
 };
 
-// Counts Remediations that have begun `impact` or higher in the scope within the window; entries
-// from the future are within it.
+// Returns the number of Remediations that have begun `impact` or higher in the scope within the
+// window. Entries from the future count as within the window.
 [[nodiscard]] Begun begun_within(const Ledger& ledger, const Scope& scope, Impact impact,
                                  const Span& span, const Except& except = {});
 
-// Counts unhealthy nodes in the scope that wait for a taint and come before that node: those of
-// higher severity, and at the same severity the confirmed ones. Among equal nodes the first to ask
-// comes first. A node whose own pool has no room does not count, because it could not use this
-// room.
+// Returns the number of unhealthy nodes in the scope that wait for a taint and go before the given
+// node. Nodes of higher severity go first, and at the same severity the confirmed nodes. Among
+// equal nodes the first to ask goes first. A node with a full pool of its own does not count,
+// because it could not use this room.
 [[nodiscard]] int ahead_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
                            const Share& share, std::string_view node_uid);
 

@@ -1,6 +1,7 @@
-// If many nodes get the same fault at once, its cause is one fault elsewhere: a driver's rollout, a
-// switch, a wrong rule. gpuward then starts no step on such nodes until the storm ends; nodes
-// tainted before it stay tainted. Pure; used by the budgets before every slot.
+// Detects storms: many nodes that get the same fault at once. The cause is then one fault
+// elsewhere, for example a driver's rollout, a switch or a wrong rule. gpuward starts no step on
+// such nodes until the storm ends. Nodes that were tainted before stay tainted. Pure; used by the
+// budgets before every slot.
 #pragma once
 
 #include <optional>
@@ -14,24 +15,24 @@ namespace gpuward::remediator {
 
 struct Storm {
   std::string code;
-  int nodes = 0;    // that got it within one window
-  int trigger = 0;  // the number that makes it a storm
+  int nodes = 0;    // Number of nodes that got the code within one window.
+  int trigger = 0;  // Number of nodes that makes a storm.
 
   [[nodiscard]] std::string message() const;
 };
 
-// Whether so many nodes got `code` within any one window, by the alerts that are open now. A storm
-// lasts as long as they are open, no matter when they began: after ten minutes it has not become a
-// handful of broken nodes.
+// Returns the storm if enough open alerts of `code` began within any one window. A storm lasts as
+// long as the alerts are open, no matter how long ago they began.
 [[nodiscard]] std::optional<Storm> storm_of(const Fleet& fleet, const BudgetLimits& limits,
                                             std::string_view code);
 
-// Returns the first storm among the codes that are open on that node.
+// Returns the first storm among the codes that are open on the given node.
 [[nodiscard]] std::optional<Storm> storm_over(const Fleet& fleet, const BudgetLimits& limits,
                                               std::string_view node_uid);
 
-// Returns a storm only if storms explain all reasons to taint the node: one alert without a storm
-// is enough for a taint. Its alerts of severity reset or worse count; if it has none, all count.
+// Returns a storm only if storms explain all reasons to taint the node. One alert without a storm
+// is enough for a taint. The alerts of severity reset or worse count; if there are none, all alerts
+// count.
 [[nodiscard]] std::optional<Storm> storm_behind(const Fleet& fleet, const BudgetLimits& limits,
                                                 std::string_view node_uid);
 
