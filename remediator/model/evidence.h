@@ -1,6 +1,5 @@
-// How a report from a source changes what is recorded about a node. Pure. An Alertmanager repeats
-// itself, and its peers send the same alerts again in another order; none of that may change
-// anything.
+// How a report from a source changes the record of a node. An Alertmanager repeats its alerts, and
+// its peers send the same alerts in another order; repeats must not change the record. Pure.
 #pragma once
 
 #include <array>
@@ -25,25 +24,26 @@ struct AlertSignal {
   std::string fingerprint;
   bool firing = true;
   WallTime starts_at;
-  WallTime ends_at;      // end time of a resolved alert
-  bool foreign = false;  // the policy derives node and severity (foreign_alerts)
-  bool absent = false;   // an end: its source no longer lists it
+  WallTime ends_at;      // End time of a resolved alert.
+  bool foreign = false;  // The policy derived node and severity (foreign_alerts).
+  bool absent = false;   // An end because the source no longer lists the alert.
   std::string error_class = {};
   // The alert is older than the Node, but was measured on the machine that has the name now.
   bool is_of_this_machine = false;
-  std::string advice = {};  // from a language model, for people
-  bool drill = false;       // from an injected fault
+  std::string advice = {};  // Advice of a language model, for people.
+  bool drill = false;       // The alert comes from an injected fault.
 };
 
 // Why an alert changed nothing although it is not a plain repeat.
 enum class Ignored : std::uint8_t {
-  kNoSuchNode,      // the cluster has no node of that name
-  kOlderThanNode,   // it has fired since before the node joined
-  kLateRepeat,      // a late copy of an alert that has ended, or that an operator has cancelled
-  kNothingToEnd,    // an end, but no open Remediation has the alert
-  kEarlierEpisode,  // the end of an earlier episode; the alert has fired again since
-  kStillActive,     // an end that Alertmanager itself does not confirm
-  kNoRoom,          // more alerts of the node fire than are kept: the mildest was dropped
+  kNoSuchNode,      // The cluster has no node of that name.
+  kOlderThanNode,   // The alert has fired since before the node joined.
+  kLateRepeat,      // A late copy of an alert that has ended, or that an operator has cancelled.
+  kNothingToEnd,    // An end, but no open Remediation has the alert.
+  kEarlierEpisode,  // The end of an earlier episode; the alert has fired again since.
+  kStillActive,     // An end that Alertmanager does not confirm.
+  // More alerts of the node fire than a Remediation keeps, and this alert was the mildest.
+  kNoRoom,
 };
 
 inline constexpr std::array kAllIgnored = {
@@ -58,28 +58,28 @@ inline constexpr std::array kAllIgnored = {
 }
 
 enum class Change : std::uint8_t {
-  kNone,  // known already: nothing is written
-  kSome,  // the Remediation has changed: it must be written
+  kNone,  // The record has this already; no write is needed.
+  kSome,  // The Remediation has changed and must be written.
 };
 
 struct Folded {
   Change change = Change::kNone;
-  std::optional<Ignored> ignored = {};  // the alert itself is not kept, and why
-  bool displaced = false;               // a milder firing alert was dropped for it
+  std::optional<Ignored> ignored = {};  // Why the alert itself was not kept.
+  bool displaced = false;               // A milder firing alert was dropped to make room.
 
   friend bool operator==(const Folded& folded, Change what) { return folded.change == what; }
 };
 
 // Prefix of the fingerprints of alerts read from Prometheus' own series. The rest is the
-// fingerprint that an Alertmanager gives the same alert, so an alert that arrives both ways is one.
+// fingerprint that an Alertmanager gives the same alert, so an alert from both sources counts once.
 inline constexpr std::string_view kPrometheusOrigin = "prometheus.";
-// Prefix for events of the monitor that gpuward replaces. It never reports that an event is over:
-// each repeat is a later start (sources/monitor_event).
+// Prefix for events of the monitor that gpuward replaces. The monitor never reports the end of an
+// event, and each repeat is a later start (sources/monitor_event).
 inline constexpr std::string_view kMonitorEventOrigin = "event.";
 [[nodiscard]] std::string_view without_origin(std::string_view fingerprint);
 
-// The most evidence that a Remediation keeps. The oldest ended alert is dropped first, then the
-// mildest firing alert for a worse one; `Remediation::dropped` records that a firing alert was
+// Limit for the evidence of a Remediation. fold() first drops the oldest ended alert, then the
+// mildest firing alert if a worse one comes. `Remediation::dropped` records that a firing alert was
 // dropped.
 inline constexpr std::size_t kMaxEvidence = 64;
 // How often the record of dropped alerts is refreshed.
@@ -104,21 +104,23 @@ Folded fold(Remediation& remediation, const AlertSignal& signal, WallTime now);
 // A start further in the future than this comes from a wrong clock.
 inline constexpr std::chrono::hours kWrongClock{1};
 
-// How long after an alert's end a copy of its firing may still arrive, from an Alertmanager's peer
-// or a retry. A later alert with the same start is not a copy: one of two Prometheus servers has
-// ended the alert and the other has not.
+// How long after an alert's end a firing copy may still arrive, from an Alertmanager's peer or a
+// retry. A later alert with the same start is not a copy: it means that one of two Prometheus
+// servers has ended the alert and the other has not.
 inline constexpr std::chrono::minutes kLateRepeats{5};
 
-// Whether the alert of `signal` started after the recorded one. Earlier versions recorded
-// milliseconds: if the recorded start has nothing below them, both are compared in milliseconds.
+// Returns whether the alert of `signal` started after the recorded alert. Earlier versions recorded
+// milliseconds. If the recorded start has no smaller unit, both starts are compared in
+// milliseconds.
 [[nodiscard]] bool has_started_anew(const AlertSignal& signal, const AlertEvidence& known);
 
-// Whether both are the same episode: the same fingerprint without its origin, and no later start.
+// Returns whether both are the same episode: equal fingerprints without the origin, and no later
+// start.
 [[nodiscard]] bool is_same_episode(const AlertSignal& signal, const AlertEvidence& known);
 
-// Whether a firing `signal` only repeats, late, an alert that has just ended in one of the `closed`
-// Remediations. For a Remediation that an operator has cancelled, every alert without a later start
-// counts as a repeat.
+// Returns whether a firing `signal` is only a late repeat of an alert that has just ended in one of
+// the `closed` Remediations. For a Remediation that an operator has cancelled, every alert without
+// a later start counts as a repeat.
 [[nodiscard]] bool is_late_repeat(const AlertSignal& signal, std::span<const Remediation> closed,
                                   WallTime now);
 

@@ -1,6 +1,6 @@
-// The census that budgets are measured against: the nodes that gpuward looks after, their place and
-// their health. The ClusterView builds it from its caches. Plain values, by node UID, because a new
-// node with an old name is another node.
+// The census for the budgets: the nodes that gpuward manages, with their place and health. The
+// ClusterView builds it from its caches. Entries are keyed by node UID, because a new node with an
+// old name is another node.
 #pragma once
 
 #include <map>
@@ -24,33 +24,34 @@ struct FleetAlert {
 struct FleetNode {
   std::string name;
   Place place;
-  bool ready = false;                   // condition Ready is True
-  bool schedulable = false;             // not cordoned by anyone
-  Severity severity = Severity::kNone;  // of its open Remediation
-  std::vector<FleetAlert> alerts;       // of its open Remediation
-  bool tainted = false;                 // by gpuward
-  bool waits_for_taint = false;         // its open Remediation waits to taint it, or is not decided
-                                        // yet
-  bool confirmed = false;               // more than one source reports this severity
+  bool ready = false;                   // The condition Ready is True.
+  bool schedulable = false;             // No user or program has cordoned the node.
+  Severity severity = Severity::kNone;  // Severity of the node's open Remediation.
+  std::vector<FleetAlert> alerts;       // Alerts of the node's open Remediation.
+  bool tainted = false;                 // The node has gpuward's taint.
+  // The open Remediation of the node waits to taint it, or is not decided yet.
+  bool waits_for_taint = false;
+  bool confirmed = false;  // More than one source reports this severity.
 
-  // Takes work, or would take it.
+  // Returns whether the node takes work, or could take work.
   [[nodiscard]] bool healthy() const { return ready && schedulable && severity < Severity::kReset; }
 };
 
 struct Fleet {
-  std::map<std::string, FleetNode, std::less<>> nodes;  // by UID
+  std::map<std::string, FleetNode, std::less<>> nodes;  // Nodes by UID.
 
   [[nodiscard]] const FleetNode* find(std::string_view uid) const;
 };
 
-// Whether the node has GPUs, by its labels and its resources: device plugins, feature discovery,
-// the GPU operators, the exporter's own labels. A broken GPU does not make it another kind of node.
+// Returns whether the node has GPUs, by its labels and resources from device plugins, feature
+// discovery, the GPU operators and the exporter. A node with a broken GPU still counts.
 [[nodiscard]] bool is_gpu_node(const kube::Node& node);
 
-// Returns the names of its GPU resources, sorted: "nvidia.com/gpu", ...
+// Returns the names of the node's GPU resources, sorted: "nvidia.com/gpu", ...
 [[nodiscard]] std::vector<std::string> gpu_resources(const kube::Node& node);
 
-// Fills in only what the Node object says; the caller adds what its Remediation says.
+// Returns the entry with the facts of the Node object. The caller adds the facts of the node's
+// Remediation.
 [[nodiscard]] FleetNode fleet_node(const kube::Node& node, const PlaceKeys& keys);
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
-// The alerts that gpuward raises itself about a machine whose Node was registered again. No
-// Alertmanager knows them, so they justify no disruptive step if the policy requires an
-// Alertmanager's confirmation.
+// The alerts that gpuward itself raises about a machine that was registered again as another Node.
+// No Alertmanager has these alerts. So they justify no disruptive step if the policy requires
+// confirmation by an Alertmanager.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 
 namespace gpuward::remediator {
 
-// The machine is that of an earlier Remediation that ended without proof of its health.
+// The machine belonged to an earlier Remediation that ended without proof of the machine's health.
 inline constexpr std::string_view kReturnedAlert = "GpuwardMachineReturned";
-// It may be that machine: one sign says so, another contradicts it.
+// The machine may be the same: one sign says so, another sign contradicts it.
 inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradictory";
 
-// Ten hexadecimal digits, which no alert of another source has: a notification with such a
-// fingerprint is rejected.
+// Returns a fingerprint of ten hexadecimal digits. No alert of another source has one, because the
+// webhook rejects such fingerprints.
 [[nodiscard]] inline std::string history_fingerprint(std::string_view alertname,
                                                      std::string_view node_uid) {
   return short_hash(std::string(alertname) + '\n' + std::string(node_uid));
@@ -28,13 +28,14 @@ inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradic
   return fingerprint.size() == 10 && !fingerprint.contains('.');
 }
 
-// A sender of the webhook chooses the alertname, but not that fingerprint.
+// Returns whether the alert is one of these. A sender of the webhook can choose the alertname, but
+// not that fingerprint.
 [[nodiscard]] inline bool is_of_history(const AlertEvidence& alert) {
   const bool is_named = alert.alertname == kReturnedAlert || alert.alertname == kContradictoryAlert;
   return is_named && is_history_fingerprint(alert.fingerprint);
 }
 
-// Whether alerts of history fire for it, and no other alert does.
+// Returns whether alerts about history fire for the Remediation, and no other alert that counts.
 [[nodiscard]] inline bool rests_on_history(const Remediation& remediation) {
   return remediation.any_firing() &&
          std::ranges::all_of(remediation.alerts, [&](const AlertEvidence& alert) {
@@ -48,13 +49,13 @@ inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradic
   });
 }
 
-// Returns the severity for which the machine had to stay out of service when its Node disappeared,
-// also because of a failed diagnostic. kNone if there was no reason, or if an operator has since
-// declared that the machine was replaced.
+// Returns the severity that kept the machine out of service when its Node disappeared; at least
+// kReset after a failed diagnostic. Returns kNone if there was no reason, or if an operator has
+// since declared that the machine was replaced.
 [[nodiscard]] inline Severity given_up_with(const Remediation& remediation) {
   const bool has_gone = remediation.status.phase == Phase::kSuperseded;
   if (!has_gone || remediation.wish.machine_replaced) return Severity::kNone;
-  // The severity of a drill is made up; the findings of its diagnostics are real.
+  // The severity of a drill is invented, but the findings of its diagnostics are real.
   const Severity acted = remediation.is_drill() ? Severity::kNone : remediation.acted_severity();
   const Severity least = has_failed_in(remediation, {}) ? Severity::kReset : Severity::kNone;
   const Severity severity = std::max(acted, least);

@@ -1,5 +1,5 @@
-// The milestones that a Remediation has passed, from which the times since the fault are reported.
-// Kept in its status, so that each is reported once.
+// The milestones that a Remediation has passed. The times since the fault are reported from them.
+// The status records them, so that each milestone is reported once.
 #pragma once
 
 #include <array>
@@ -10,19 +10,20 @@
 namespace gpuward::remediator {
 
 enum class Milestone : std::uint8_t {
-  kAccepted,  // the alert is in the API server
+  kAccepted,  // The API server has the alert.
   kTainted,
   kCordoned,
   kDrained,
-  kActed,     // the GPUs were reset, or the machine restarted or replaced
-  kRecovered  // back in service, or a replacement is
+  kActed,     // The GPUs were reset, or the machine was restarted or replaced.
+  kRecovered  // The node or its replacement is in service.
 };
 
 inline constexpr std::array kAllMilestones = {Milestone::kAccepted, Milestone::kTainted,
                                               Milestone::kCordoned, Milestone::kDrained,
                                               Milestone::kActed,    Milestone::kRecovered};
 
-[[nodiscard]] std::string_view to_string(Milestone milestone);  // "accepted", ..., "recovered"
+// Returns "accepted", ..., "recovered".
+[[nodiscard]] std::string_view to_string(Milestone milestone);
 [[nodiscard]] std::optional<Milestone> parse_milestone(std::string_view text);
 
 }  // namespace gpuward::remediator

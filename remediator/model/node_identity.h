@@ -1,5 +1,5 @@
-// Identifies a Node and the machine behind it, for which alerts are recorded. Plain values; used by
-// the intake, the view and the history of machines.
+// Identifies the Node and the machine behind it for which alerts are recorded. Plain values; used
+// by the intake, the view and the history of machines.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// A notification about a Remediation, for people or other programs. It is written into the status
-// in the same write as its subject, and removed once it is delivered: after a crash in between it
-// is delivered again rather than lost.
+// A notification about a Remediation, for people or other programs. The write that changes the
+// status also adds the notice, and gpuward removes the notice after delivery. After a crash in
+// between, gpuward delivers the notice again, so that it is not lost.
 #pragma once
 
 #include <array>
@@ -15,12 +15,13 @@
 
 namespace gpuward::remediator {
 
-// kNotify: the step `notify` of a plan; gpuward raises the others by itself.
+// The occasion of a notice. kNotify comes from the step `notify` of a plan; gpuward raises all
+// others by itself.
 enum class Moment : std::uint8_t {
-  kOpened,     // the Remediation is new or worse, and its steps are decided
-  kStep,       // a step is done or has failed
-  kApproval,   // a step waits for approval
-  kEscalated,  // the steps so far did not help: those of a worse severity follow
+  kOpened,     // The Remediation is new or worse, and its steps are decided.
+  kStep,       // A step is done or has failed.
+  kApproval,   // A step waits for approval.
+  kEscalated,  // The steps so far did not help, and the steps of a worse severity follow.
   kHeld,
   kPaused,
   kClosed,
@@ -31,25 +32,25 @@ inline constexpr std::array kAllMoments = {Moment::kOpened, Moment::kStep,      
                                            Moment::kHeld,   Moment::kEscalated, Moment::kPaused,
                                            Moment::kClosed, Moment::kNotify};
 
-[[nodiscard]] std::string_view to_string(Moment moment);  // "opened", ..., "notify"
+[[nodiscard]] std::string_view to_string(Moment moment);  // Returns "opened", ..., "notify".
 [[nodiscard]] std::optional<Moment> parse_moment(std::string_view text);
 
-// The state at that moment. The id is the same in every repeat.
+// The state at the moment of the notice. The id is the same in every repeat.
 struct Notice {
   std::string id;
   Moment moment = Moment::kOpened;
-  std::vector<std::string> sinks;  // names of the sinks that get it
+  std::vector<std::string> sinks;  // Names of the sinks that get the notice.
   std::chrono::system_clock::time_point at;
   Severity severity = Severity::kNone;
-  std::string step, phase, mode;  // as the status writes them; step is empty if the notice is not
-                                  // about one
+  // As the status writes them; step is empty if the notice is not about a step.
+  std::string step, phase, mode;
   std::string message;
-  bool drill = false;  // all alerts of the node came from injected faults
+  bool drill = false;  // All alerts of the node came from injected faults.
 
   friend bool operator==(const Notice&, const Notice&) = default;
 };
 
-// The most notices of one Remediation; one more replaces the oldest.
+// Limit for the notices of one Remediation; a further notice replaces the oldest.
 inline constexpr std::size_t kMaxNotices = 64;
 
 }  // namespace gpuward::remediator

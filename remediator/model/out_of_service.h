@@ -1,6 +1,6 @@
-// The taint by which Kubernetes deletes the pods of a Node by force and detaches their volumes:
-// only for machines that are proven off. Its value marks it as gpuward's. The step out-of-service
-// adds it, execution/out_of_service_taints removes it.
+// The taint by which Kubernetes deletes the pods of a Node by force and detaches their volumes. It
+// is only for machines that are proven off. Its value shows that gpuward added it. The step
+// out-of-service adds the taint, execution/out_of_service_taints removes it.
 // https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown
 #pragma once
 
@@ -19,13 +19,13 @@ inline constexpr std::string_view kOutOfServiceKey = "node.kubernetes.io/out-of-
       .key = std::string(kOutOfServiceKey), .value = "gpuward", .effect = "NoExecute", .raw = {}};
 }
 
-// Whether the node has the taint, no matter who added it.
+// Returns whether the node has the taint, no matter who added it.
 [[nodiscard]] inline bool is_out_of_service(const kube::Node& node) {
   return std::ranges::any_of(
       node.taints, [](const kube::Taint& taint) { return taint.key == kOutOfServiceKey; });
 }
 
-// Whether gpuward added it.
+// Returns whether gpuward added the taint.
 [[nodiscard]] inline bool has_our_out_of_service_taint(const kube::Node& node) {
   const kube::Taint ours = out_of_service_taint();
   return std::ranges::any_of(node.taints, [&](const kube::Taint& taint) {

@@ -12,9 +12,9 @@
 
 namespace gpuward::remediator {
 
-// The nodes that have all these labels, each `key` or `key=value`.
+// A pool of the nodes that have all these labels, each `key` or `key=value`.
 struct LabelledPool {
-  std::string name;  // empty: PlaceKeys::pool names the pool of these nodes
+  std::string name;  // Name of the pool; empty if PlaceKeys::pool names the pool of these nodes.
   std::vector<std::string> labels;
 
   friend bool operator==(const LabelledPool&, const LabelledPool&) = default;
@@ -24,26 +24,24 @@ struct LabelledPool {
 [[nodiscard]] bool has_all_labels(const kube::Labels& labels,
                                   const std::vector<std::string>& selectors);
 
-// Which labels give the place of a node.
+// The labels that give the place of a node.
 struct PlaceKeys {
-  std::vector<LabelledPool> own_pools;  // the first that matches a node takes precedence over
-                                        // `pool`
-  // The first of these labels on a node names its pool. A node with none of them is in the pool of
-  // its instance type, and one without an instance type in the pool "".
+  // The first entry that matches a node is the node's pool, before `pool`.
+  std::vector<LabelledPool> own_pools;
   std::vector<std::string> pool = {
       "karpenter.sh/nodepool", "eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool",
       "kubernetes.azure.com/agentpool", "node.kubernetes.io/instance-type"};
   std::string zone = "topology.kubernetes.io/zone";
-  std::vector<std::string> domains;  // further limited domains, each limited by itself
+  std::vector<std::string> domains;  // Labels of further domains; each domain has its own limit.
 
   friend bool operator==(const PlaceKeys&, const PlaceKeys&) = default;
 };
 
 struct Place {
-  // Nodes without such a label are one pool or zone of their own, "".
+  // "" for nodes without such a label; these nodes share one pool or zone.
   std::string pool, zone;
-  // By label. A node without the label is in no such domain: a limit of one node per rack does not
-  // apply to a cluster that labels no racks.
+  // Domains by label. A node without the label is in no such domain, so a limit of one node per
+  // rack does not apply to a cluster that labels no racks.
   std::map<std::string, std::string> domains;
 
   friend bool operator==(const Place&, const Place&) = default;
