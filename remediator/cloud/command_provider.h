@@ -1,15 +1,16 @@
-// Machines that the operator restarts or ends with a program: by IPMI, Redfish, or a cloud that
-// gpuward does not support. The program gets the machine as one JSON object on its stdin:
+// Restarts or ends machines with an operator's program: by IPMI, Redfish, or a cloud that gpuward
+// does not support. The program gets the machine as one JSON object on its stdin:
 //
-//   {"action":"reboot","remediation":"...","node":"...","nodeUID":"...","providerID":"...",
-//    "bootID":"...","labels":{...}}
+// {"action":"reboot","remediation":"...","node":"...","nodeUID":"...","providerID":"...",
+// "bootID":"...","labels":{...}}
 //
-// and answers with its exit code. For "reboot" and "terminate", 0 = it has requested the action;
-// any other code = it has not, and the first line of stderr says why. For "is-gone", which may run
-// often, 0 = the machine is gone and will not return, 1 = it is not, any other code = unknown. A
-// program that exceeds its timeout is killed, and the result is unknown.
+// The program answers with its exit code. For "reboot" and "terminate", 0 means that it has
+// requested the action. Any other code means that it has not, and the first line of stderr says
+// why. For "is-gone", which may run often, 0 means that the machine is gone and will not return, 1
+// that it is not gone, and any other code that the state is unknown. gpuward kills a program that
+// exceeds its timeout, and the result is unknown.
 //
-// For "power-state" it exits with 0 and prints one word on its stdout: `on`, `off`, or
+// For "power-state" the program exits with 0 and prints one word on its stdout: `on`, `off`, or
 // `unreachable` if the power controller (a BMC) does not answer. Any other result means unknown.
 #pragma once
 

@@ -1,5 +1,5 @@
-// An EC2 instance as a Node names it and as AWS describes it, and whether the two are one machine.
-// Used by the AWS provider. Pure.
+// An EC2 instance in the form of a Node's provider ID and in the form of AWS's description, and
+// whether both are one machine. Pure; used by the AWS provider.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,8 @@
 namespace gpuward::remediator {
 
 struct Ec2Id {
-  std::string instance, zone, region;  // "i-0123456789abcdef0", "us-east-1a", "us-east-1"
+  // For example "i-0123456789abcdef0", "us-east-1a", "us-east-1".
+  std::string instance, zone, region;
 };
 
 // Parses `aws:///us-east-1a/i-0123456789abcdef0`. Returns nullopt for any other ID, even if it
@@ -21,10 +22,10 @@ struct Ec2Id {
 [[nodiscard]] std::optional<Ec2Id> parse_ec2_id(std::string_view provider_id);
 
 struct Ec2Instance {
-  std::string id, state;  // "running"
-  std::string reason;     // EC2's reason for the state; may be empty
+  std::string id, state;  // State, for example "running".
+  std::string reason;     // EC2's reason for the state; may be empty.
   std::string zone, type, private_dns;
-  std::set<std::string> tags;  // their keys
+  std::set<std::string> tags;  // Keys of the tags.
 };
 
 // The values of DescribeInstanceStatus: "running", "ok", "impaired", "insufficient-data", ...
@@ -39,8 +40,8 @@ struct Ec2Status {
 [[nodiscard]] std::optional<Ec2Instance> find_instance(const aws::XmlElement& answer,
                                                        const std::string& id);
 
-// Returns why the instance is not the machine of this node; nullopt if it is. It is, if its zone
-// and type match the node's labels, and if it has the node's name or the tag of `cluster`
+// Returns why the instance is not the machine of this node; nullopt if it is. Zone and type must
+// match the node's labels. The instance must also have the node's name or the tag of `cluster`
 // (kubernetes.io/cluster/NAME). `cluster` may be empty.
 [[nodiscard]] std::optional<std::string> difference(const Ec2Instance& instance, const Ec2Id& id,
                                                     const Machine& machine,

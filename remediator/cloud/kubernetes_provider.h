@@ -1,6 +1,6 @@
-// Machines that an object in this cluster owns: deleting that object makes its controller end the
-// machine, and the object stays until the machine is gone (its finalizer). The provider deletes it
-// only while it names the instance that the node runs on, never by name alone.
+// Ends machines that an object in this cluster owns. Deleting that object makes its controller end
+// the machine, and a finalizer keeps the object until the machine is gone. The provider deletes the
+// object only while it names the instance of the node, never by name alone.
 #pragma once
 
 #include "remediator/cloud/provider.h"
@@ -17,7 +17,7 @@ class KubernetesProvider final : public CloudProvider {
 
  private:
   struct Found;
-  // kNotFound: there is no such object, though the cluster knows its kind.
+  // Returns kNotFound if there is no such object although the cluster knows its kind.
   [[nodiscard]] Result<Found> find(const Machine& machine);
 
   kube::Api& api_;

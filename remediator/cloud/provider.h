@@ -1,6 +1,6 @@
-// The providers that can restart or end a machine: an object in the cluster, a cloud, a program of
-// the operator. Each has its own file, and all.cpp lists them. Used by the actions; a provider
-// decides nothing.
+// The providers that can restart or end a machine: an object in the cluster, a cloud, or a program
+// of the operator. Each provider has its own file, and all.cpp lists them. The actions use the
+// providers and make all decisions.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ namespace gpuward::remediator {
 
 // The machine behind a node, as it was when the step was intended.
 struct Machine {
-  std::string remediation;  // its name: the same for every call of one step
+  std::string remediation;  // Name of the Remediation; the same for every call of one step.
   std::string node, node_uid;
-  std::string provider_id;  // spec.providerID; empty if the node has none
+  std::string provider_id;  // spec.providerID; empty if the node has none.
   std::string boot_id;
   kube::Labels labels;
   std::optional<MachineOwner> owner = {};
@@ -39,9 +39,9 @@ enum class MachineAction : std::uint8_t { kReboot, kTerminate };
 
 // The state of a machine that a step terminates.
 enum class Fate : std::uint8_t {
-  kRuns,    // no request to end it is known
-  kEnding,  // it is ending, or the provider cannot tell
-  kGone,    // proven: it does not come back
+  kRuns,    // The provider knows of no request to end the machine.
+  kEnding,  // The machine is ending, or the provider cannot tell.
+  kGone,    // The machine is proven gone and does not come back.
 };
 
 struct MachineFate {
@@ -50,55 +50,56 @@ struct MachineFate {
   [[nodiscard]] bool operator==(Fate other) const { return is == other; }
 
   Fate is;
-  std::string words;  // for kEnding: what it waits for, if the provider knows
+  std::string words;  // For kEnding: the reason for the wait, if the provider knows it.
 };
 
-// True for an error of reboot() or terminate() after which it is unknown whether the provider
-// accepted the request. After any other error it did not accept it.
+// Returns true for an error of reboot() or terminate() after which it is unknown whether the
+// provider accepted the request. After any other error the provider did not accept it.
 [[nodiscard]] constexpr bool may_have_arrived(ErrorKind kind) {
   return kind == ErrorKind::kTimeout || kind == ErrorKind::kUnavailable;
 }
 
-// True if reboot() or terminate() was not accepted now but may be later: the request was throttled,
-// or a query before it failed for now.
+// Returns true if the provider did not accept reboot() or terminate() now but may later: it
+// throttled the request, or a query before the request failed for now.
 [[nodiscard]] constexpr bool is_not_now(ErrorKind kind) {
   return kind == ErrorKind::kOverloaded || kind == ErrorKind::kBlocked;
 }
-// True for an error of reboot() that says nothing about the machine: a more severe step would not
-// help.
+// Returns true for an error of reboot() that says nothing about the machine. A more severe step
+// would not help.
 [[nodiscard]] constexpr bool is_of_rights(ErrorKind kind) {
   return kind == ErrorKind::kForbidden || kind == ErrorKind::kUnauthenticated ||
          kind == ErrorKind::kNotFound;
 }
 
-// Thread-safe. The message of an error says why.
+// The interface of a provider. Thread-safe. The message of an error says why.
 class CloudProvider {
  public:
   virtual ~CloudProvider() = default;
-  // Whether this provider is responsible for the action on this machine. Pure.
+  // Returns whether this provider is responsible for the action on this machine. Pure.
   [[nodiscard]] virtual bool can(MachineAction action, const Machine& machine) const = 0;
-  // Requests a restart and returns once it is accepted; called at most once an intent. Calls
-  // `permit` right before each request that restarts the machine, after all queries. If `permit`
-  // refuses the first of them, reboot() returns its error and has done nothing.
+  // Requests a restart and returns once the provider has accepted it; called at most once per
+  // intent. Calls `permit` right before each request that restarts the machine, after all queries.
+  // If `permit` refuses the first request, reboot() returns that error and has done nothing.
   [[nodiscard]] virtual Status reboot(const Machine& machine, const Permit& permit) = 0;
-  // Requests the machine's end, with the same use of `permit`, and returns once it is accepted.
-  // Succeeds if the machine is already gone. Never ends a machine with another provider_id.
+  // Requests the end of the machine, with the same use of `permit`, and returns once the provider
+  // has accepted it. Succeeds if the machine is already gone. Never ends a machine with another
+  // provider_id.
   [[nodiscard]] virtual Status terminate(const Machine& machine, const Permit& permit) = 0;
   [[nodiscard]] virtual Result<MachineFate> fate(const Machine& machine) = 0;
-  // Returns proofs that the machine is up or down; empty if this provider has none to give. If a
-  // query fails, the proof has the sign kUnknown and says why.
+  // Returns proofs that the machine is up or down; empty if this provider has no proof to give. If
+  // a query fails, the proof has the sign kUnknown and the reason.
   [[nodiscard]] virtual MachineProofs proofs(const Machine&) { return {}; }
 };
 
 struct ProviderParts {
-  const CurrentPolicy& policy;  // read at every call: settings may change
-  kube::Api& api;               // of the leader
+  const CurrentPolicy& policy;  // Read at every call, because the settings may change.
+  kube::Api& api;               // The API client of the leader.
   Clock& clock;
-  aws::AwsClient* aws = nullptr;  // null: no machine is one of AWS
+  aws::AwsClient* aws = nullptr;  // Null if no machine is on AWS.
 };
 
-// Combines all providers: uses the first that can do the action on the machine; kRefused if none
-// can.
+// Combines all providers: calls the first provider that can do the action on the machine. Returns
+// kRefused if none can.
 [[nodiscard]] std::unique_ptr<CloudProvider> make_providers(const ProviderParts& parts);
 
 }  // namespace gpuward::remediator
