@@ -1,5 +1,5 @@
-// The connection to the Kubernetes API: who we are, one HTTP client, and clients with the deadlines
-// that their users need.
+// The connection to the Kubernetes API: the credentials of this process, one HTTP client, and API
+// clients with the deadlines that their users need. Made by the composition root.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace gpuward::remediator {
 
-// The lease of who leads, in the namespace of the remediator.
+// The name of the leader's Lease, in the namespace of the remediator.
 inline constexpr const char* kLeaseName = "gpuward-remediator";
 
 struct Deadlines {
@@ -26,16 +26,18 @@ struct Deadlines {
 
 class Cluster {
  public:
-  // kInvalid or kNotFound where the configuration names no API server.
+  // Returns kInvalid or kNotFound if the configuration names no API server.
   [[nodiscard]] static Result<std::unique_ptr<Cluster>> connect(const Flags& flags, Clock& clock);
-  // `stop` ends its waits between tries. The cluster must outlive it.
+  // Returns an API client. `stop` ends its waits between retries. The cluster must outlive the
+  // client.
   [[nodiscard]] std::unique_ptr<kube::Api> make_api(Deadlines deadlines, std::stop_token stop);
-  // One that writes nothing while `may_write` says no: for all that only the leader does.
+  // Returns an API client that writes only while `may_write` returns true. All work that only the
+  // leader does uses such clients.
   [[nodiscard]] std::unique_ptr<kube::Api> make_fenced_api(Deadlines deadlines,
                                                            std::stop_token stop,
                                                            FencedClient::MayWrite may_write);
   [[nodiscard]] const std::string& server() const { return config_.server; }
-  // How long the answers took.
+  // Returns how long the answers of the API server took.
   [[nodiscard]] const ApiTimes& times() const { return times_; }
 
  private:
@@ -51,13 +53,13 @@ class Cluster {
   std::vector<std::unique_ptr<FencedClient>> fenced_;
 };
 
-// Each user has a client with the deadlines that it needs; those of the work write nothing unless
-// this replica leads.
+// The API clients, one per user, with the deadlines that this user needs. Clients for the leader's
+// work write nothing while this replica does not lead.
 struct ApiClients {
   std::unique_ptr<kube::Api> work, intake, event, probe, ledger, drain, stop_switch, lease;
 };
 
-// `cluster` must outlive them.
+// Makes the clients. `cluster` must outlive them.
 [[nodiscard]] ApiClients make_api_clients(Cluster& cluster, std::stop_token stop,
                                           const FencedClient::MayWrite& may_write);
 

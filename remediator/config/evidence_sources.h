@@ -1,5 +1,5 @@
-// All that brings evidence in: the webhook, the poll of the Alertmanager, and the sources that are
-// switched on, with what the exporters report by way of Prometheus. Made by the composition root.
+// All sources of evidence: the webhook, the poll of the Alertmanager, and the enabled polled
+// sources, together with the exporters' reports from Prometheus. Made by the composition root.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@
 
 namespace gpuward::remediator {
 
-// All must outlive the sources.
+// The arguments must outlive the sources.
 struct EvidenceParts {
   const Flags& flags;
   SourceClients& clients;
@@ -48,23 +48,25 @@ struct EvidenceParts {
 
 class EvidenceSources {
  public:
-  // Starts their threads; the destructor joins them.
+  // Starts the threads of the sources; the destructor joins them.
   explicit EvidenceSources(EvidenceParts parts);
 
-  // Null where no Prometheus is configured.
+  // Returns null if no Prometheus is configured.
   [[nodiscard]] HealthReports* reports() { return reports_.get(); }
-  // What proves that the machine of a silent node is down.
+  // Returns the source of the proofs that the machine of a silent node is down.
   [[nodiscard]] ProofSource* proofs() { return &proofs_; }
-  // Null where no Alertmanager is.
+  // Returns null if no Alertmanager is configured.
   [[nodiscard]] ActiveAlerts* alerts() { return poll_.get(); }
-  // It answers 503 from now on.
+  // Makes the webhook answer 503 from now on.
   void close_webhook() { webhook_->close(); }
-  // Where alerts and events are handed in. This must outlive whoever serves them.
+  // Returns the routes that receive alerts and events. This object must outlive the server of the
+  // routes.
   [[nodiscard]] std::vector<http::Route> webhook_routes(http::Access access);
   [[nodiscard]] std::vector<SourceCounts> counts() const;
-  // Thread-safe. The webhook's server has answered with that status, its refusals included.
+  // Notes that the webhook's server has answered with `status`, rejected requests included.
+  // Thread-safe.
   void note_answer(int status) { connections_->note_answer(status); }
-  // The webhook answers 503 from now on, and the threads of the sources end.
+  // Makes the webhook answer 503 from now on, and asks the threads of the sources to end.
   void request_stop();
 
  private:

@@ -1,6 +1,6 @@
-// What --help shows at its end: how the program and each of its commands are used. Used by
-// flags.cpp only; command_line_test holds that each has an example and that the program understands
-// it.
+// The examples at the end of --help: how to use the program and each of its commands. Used by
+// flags.cpp only. command_line_test checks that each command has an example and that the program
+// accepts it.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The policy of --config.file as the flags and the environment change it. Used at start, at each
-// reload and by the commands about policies.
+// Loads the policy of --config.file with the changes by flags and environment. Used at start, at
+// each reload and by the commands about policies.
 #pragma once
 
 #include <filesystem>
@@ -13,21 +13,23 @@
 
 namespace gpuward::remediator {
 
-// With the templates of Jobs; the default policy where no file is named. `mode` wins over the
-// file's. kInvalid: `file:line: field: what`, one line a fault.
+// Loads the policy with the templates of Jobs; the default policy if `file` is empty. `mode`
+// overrides the mode in the file. Returns kInvalid with one line `file:line: field: what` for each
+// fault.
 [[nodiscard]] Result<Policy> load_policy(const std::filesystem::path& file,
                                          std::optional<Mode> mode);
-// The same of a file that is read already.
+// Loads the policy from a file that is already read.
 [[nodiscard]] Result<Policy> load_policy(const YamlFile& file, std::optional<Mode> mode);
-// That of the server, with the sinks of its environment.
+// Loads the policy of the server, with the sinks of its environment.
 [[nodiscard]] Result<Policy> load_policy(const Flags& flags);
 
 // The policy that the server starts with.
 struct WatchedPolicy {
   Policy policy;
-  std::optional<FileWatch> watch;  // nullopt where no file is named
+  std::optional<FileWatch> watch;  // nullopt if --config.file is not set.
 };
-// The watch takes its first look before the file is read, so that it sees each later change.
+// Loads the policy. The watch records the state of the file before the file is read, so that it
+// notices each later change.
 [[nodiscard]] Result<WatchedPolicy> load_watched_policy(const Flags& flags);
 
 }  // namespace gpuward::remediator

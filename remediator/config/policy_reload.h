@@ -1,5 +1,5 @@
-// The policy in force, and how another one replaces it: at a signal, or once its file has changed.
-// A wrong one is logged and the old one kept. Made by the composition root.
+// Replaces the policy in force, after a signal or after a change of its file. If the new policy is
+// invalid, the reload logs the error and keeps the old policy. Made by the composition root.
 #pragma once
 
 #include <atomic>
@@ -18,29 +18,29 @@
 
 namespace gpuward::remediator {
 
-// All must outlive the reload.
+// The parts that use a policy. They must outlive the reload.
 struct PolicyUsers {
   CurrentPolicy& policy;
   Triage& triage;
   Notifier& notifier;
   Evictor& evictor;
-  std::function<void()> on_new;  // once another one is in force
+  std::function<void()> on_new;  // Called after a new policy is in force.
   Clock& clock;
   Log& log;
 };
 
-// Main thread, but for what metrics read.
+// Reloads the policy. Only the main thread may call it, except for the functions that metrics read.
 class PolicyReload {
  public:
-  // `watch`: of load_watched_policy().
+  // `watch` comes from load_watched_policy().
   PolicyReload(const Flags& flags, std::optional<FileWatch> watch, PolicyUsers users);
 
-  // Of the policy that the process starts with.
+  // Applies the policy that the process starts with.
   [[nodiscard]] Status adopt_first();
   void reload();
   void reload_if_changed();
 
-  // Thread-safe.
+  // Whether the last reload succeeded, and the time of the last successful reload. Thread-safe.
   [[nodiscard]] bool last_good() const { return last_good_; }
   [[nodiscard]] Clock::Wall last_good_at() const { return last_good_at_; }
 

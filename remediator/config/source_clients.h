@@ -1,5 +1,5 @@
-// The clients for the Prometheus, the Alertmanager and the Loki that are read, with the credentials
-// that the flags name. Made by the composition root.
+// The HTTP clients for Prometheus, Alertmanager and Loki, with the credentials that the flags name.
+// Made by the composition root.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@ struct SourceClients {
   std::unique_ptr<http::Client> prometheus, alertmanager, loki;
 };
 
-// kInvalid or the error of a file that cannot be read; the message names the flags.
+// Opens the clients. Returns kInvalid, or the error of a file that cannot be read; the message
+// names the flags.
 [[nodiscard]] Result<SourceClients> open_source_clients(const Flags& flags);
 
 }  // namespace gpuward::remediator

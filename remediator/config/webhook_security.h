@@ -1,5 +1,5 @@
-// Who may call the webhook, from --web.config.file and the flags beside it, and the rule that a
-// webhook without credentials is not started by accident.
+// Reads who may call the webhook, from --web.config.file and the related flags. A webhook without
+// credentials does not start unless --web.insecure allows it.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +12,13 @@
 namespace gpuward::remediator {
 
 struct WebFlags {
-  std::filesystem::path config_file = {};            // of the webhook
-  std::filesystem::path telemetry_config_file = {};  // of metrics and pages
-  std::vector<std::string> bearer_token_files = {};  // added to those of the file
-  std::vector<std::string> page_hosts = {};          // names of the pages, not of the webhook
-  bool insecure = false;                             // no credentials wanted
+  std::filesystem::path config_file = {};            // File for the webhook.
+  std::filesystem::path telemetry_config_file = {};  // File for metrics and pages.
+  // Tokens in addition to the tokens of the file.
+  std::vector<std::string> bearer_token_files = {};
+  // Host names of the pages, but not of the webhook.
+  std::vector<std::string> page_hosts = {};
+  bool insecure = false;  // True: the webhook needs no credentials.
 };
 
 struct WebhookSecurity {
@@ -24,14 +26,16 @@ struct WebhookSecurity {
   http::Access access = http::Access::kAuthenticated;
 };
 
-// The flags that say who may call the webhook, for people.
+// The flags that set who may call the webhook, as text for people.
 inline constexpr const char* kCallerFlags =
     "--web.bearer-token-file, or auth or tls.client_ca_file in --web.config.file, or "
     "--web.insecure to allow this";
 
-// kOpen if neither flags nor file say who may call. kInvalid names flag, file, line and field.
+// Reads the settings. The access is kOpen if neither flags nor file set who may call. Returns
+// kInvalid with flag, file, line and field.
 [[nodiscard]] Result<WebhookSecurity> read_webhook_security(const WebFlags& flags);
-// The same to serve with: kInvalid if it is open without --web.insecure.
+// Reads the settings for the server. Returns kInvalid if the webhook would be open without
+// --web.insecure.
 [[nodiscard]] Result<WebhookSecurity> load_webhook_security(const WebFlags& flags);
 
 }  // namespace gpuward::remediator
