@@ -1,8 +1,9 @@
-// One Remediation with its Node and the policy for it. It is read and decided here; the other files
-// of this folder carry it out and record it. Its type says what it rests on. A Case may hold what
-// the informers reported last, which is enough for taint, cordon and records. A FreshCase was read
-// from the API server for this decision: without one no step starts and no node returns to service.
-// StepPermits allows, call by call, what a started step sends later.
+// One Remediation with its Node and policy, as the input of one decision. This file reads and
+// decides it; the other files of this folder carry out and record the decision. The type of a case
+// shows the age of its data. A Case may hold the informers' last state, which is enough for taint,
+// cordon and records. A FreshCase was read from the API server for this decision. Only a FreshCase
+// can start a step or return a node to service. StepPermits checks each later call of a started
+// step.
 #pragma once
 
 #include <chrono>
@@ -25,13 +26,13 @@
 
 namespace gpuward::remediator {
 
-// How soon a node that waits for others which failed at the same time is checked again.
+// Interval between checks of a node that waits for other nodes which failed at the same time.
 inline constexpr std::chrono::milliseconds kStormInterval{300};
 
-// How long gpuward waits for the taint on a node that failed at the same moment.
+// How long gpuward waits until all nodes that failed at the same moment are tainted.
 inline constexpr std::chrono::milliseconds kTaintsFirst{30'000};
 
-// Whether the API server will refuse again until an operator changes something.
+// Returns whether the API server will refuse again until an operator changes something.
 inline bool is_permanent(ErrorKind kind) {
   return kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid ||
          kind == ErrorKind::kRefused;
@@ -40,25 +41,26 @@ inline bool is_permanent(ErrorKind kind) {
 // The changes to a Node, made in one patch.
 struct NodePlan {
   kube::NodeChange change;
-  // Set if the plan cordons the node: whether it was already cordoned, not by gpuward.
+  // Set if the plan cordons the node: true if somebody else than gpuward had already cordoned it.
   std::optional<bool> pre_existing_cordon = {};
 };
 
 struct Case {
   Remediation remediation;
   std::optional<kube::Node> node;
-  kube::Node target;  // the node, or its recorded identity if it is gone or replaced
+  kube::Node target;  // The node, or its recorded identity if it is gone or replaced.
   std::shared_ptr<const Policy> policy;
   Decision decision = {};
   std::optional<ExclusionHit> excluded = {};
-  // About nodes that failed at the same moment as this one. Their taints come before the record of
-  // the changes made here, and that record before details about this node.
+  // Whether other nodes that failed at the same moment still lack their taint, or their record.
+  // gpuward first taints those nodes, then records the changes here, and then records details about
+  // this node.
   bool are_others_untainted = false, are_others_unrecorded = false;
-  std::optional<HealthReport> report = {};  // if the decision asked for it
+  std::optional<HealthReport> report = {};  // Set if the decision read it.
   bool has_asked_slot = false;
 };
 
-// Only CaseReader makes one.
+// A case that was read from the API server. Only CaseReader can create one.
 class FreshCase {
  public:
   [[nodiscard]] Case& operator*() { return case_; }
@@ -77,29 +79,29 @@ class FreshCase {
 [[nodiscard]] inline Case& case_in(FreshCase& now) { return *now; }
 
 // Reads the inputs of a decision from the view, which may lag behind, or from the API server. Any
-// thread.
+// thread may call it.
 class CaseReader {
  public:
   explicit CaseReader(const ReconcilerParts& parts) : parts_(parts) {}
 
-  // Reads the case from the view; nullopt if that is not enough to decide.
+  // Reads the case from the view; nullopt if the view is not enough to decide.
   [[nodiscard]] std::optional<Case> recall(const std::string& name,
                                            std::shared_ptr<const Policy> policy);
-  // Reads the case from the API server; nullopt: the Remediation is gone. The Node of a closed one
-  // is not read.
+  // Reads the case from the API server; nullopt if the Remediation is gone. The Node of a closed
+  // Remediation is not read.
   [[nodiscard]] Result<std::optional<FreshCase>> read(const std::string& name,
                                                       std::shared_ptr<const Policy> policy);
-  // Called right before a call: reads the case again, the Remediation last. Returns kCancelled if
-  // an operator has paused or cancelled the Remediation, if it is closed, or if its node is gone.
+  // Reads the case again right before a call, the Remediation last. Returns kCancelled if an
+  // operator has paused or cancelled the Remediation, if it is closed, or if its node is gone.
   [[nodiscard]] Result<FreshCase> read_again(const std::string& name, const std::string& node,
                                              std::shared_ptr<const Policy> policy);
-  // Returns the Remediation alone, with the errors of read_again.
+  // Reads the Remediation alone, with the errors of read_again().
   [[nodiscard]] Result<Remediation> read_wish(const std::string& name);
-  // The view was not enough, or a failure may come from its age: the next check reads from the API
-  // server.
+  // Makes the next check read from the API server, because the view was not enough or may have
+  // caused a failure by its age.
   void distrust(const std::string& name);
   [[nodiscard]] bool is_distrusted(const std::string& name);
-  // The next check may use the view again.
+  // Allows the next check to use the view again.
   void trust(const std::string& name);
 
  private:
@@ -108,7 +110,7 @@ class CaseReader {
 
   const ReconcilerParts& parts_;
   std::mutex mutex_;
-  std::set<std::string> distrusted_;  // Remediations
+  std::set<std::string> distrusted_;  // Names of Remediations.
 };
 
 // Calls decide() with the Answers that the case allows. Thread-safe.
@@ -116,19 +118,19 @@ class CaseDecider {
  public:
   explicit CaseDecider(const ReconcilerParts& parts) : parts_(parts) {}
 
-  // Returns false if the view is not enough to decide. Asks for nothing but a slot for taint and
-  // cordon.
+  // Decides from the view; returns false if the view is not enough. The only question that it asks
+  // is for a slot for taint and cordon.
   [[nodiscard]] bool decide_cached(Case& now) const;
   void decide_fresh(FreshCase& now) const;
-  // Returns the decision that follows if the record says `next`; nullopt if that depends on an
-  // answer. Asks for nothing.
+  // Returns the decision that follows if the record has the status `next`; nullopt if the decision
+  // depends on an answer. Asks no question.
   [[nodiscard]] std::optional<Decision> decide_after(const Case& now,
                                                      const RemediationStatus& next) const;
-  // Returns an error unless the decision on the case is still to watch `step`, which is under way.
-  // Asks for nothing.
+  // Returns an error unless the decision on the case is still to watch `step`, which has begun.
+  // Asks no question.
   [[nodiscard]] Status check_under_way(const FreshCase& now, Step step) const;
-  // Counts the Remediation as new, before any step for it; repeated until the first step is
-  // recorded. A request for a slot counts it as well.
+  // Counts the Remediation as new, before its first step. Repeated until the first step is
+  // recorded. A request for a slot counts the Remediation too.
   [[nodiscard]] Status count_arrival(const Case& now) const;
   // Returns the report of the node's exporter, read from Prometheus.
   [[nodiscard]] Result<HealthReport> report_of(const std::string& node) const;

@@ -1,5 +1,5 @@
-// Writes into the Remediation and notifies: decisions, intents before the node is changed, results
-// after it, Events, the audit trail, sinks. Used by the Reconciler and its parts.
+// Writes into the Remediation and sends notifications: decisions, intents before the node is
+// changed, results after it, Events, the audit trail, sinks. Used by the Reconciler and its parts.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace gpuward::remediator {
 
-// Any thread, one Remediation at a time. If a write fails, the case stays as it was.
+// Records cases. Any thread may call it, but for one Remediation at a time. If a write fails, the
+// case stays unchanged.
 class CaseRecords {
  public:
   CaseRecords(const ReconcilerParts& parts, PendingRecords& pending)
@@ -18,13 +19,14 @@ class CaseRecords {
 
   // Writes a decision that changes only the record.
   [[nodiscard]] Status write_decision(Case& now);
-  // All changes are forbidden right now: records that the step waits, and why.
+  // Records that the step waits because all changes are forbidden now, and the reason `why`.
   [[nodiscard]] Status hold_stopped(Case& now, const Error& why);
-  // Records that the step itself has to wait, as a guard requires.
+  // Records that the step has to wait because a guard requires it.
   [[nodiscard]] Status wait_for(Case& now, const std::string& what);
-  // Written before the node is changed. After a crash or a conflict the record already has it.
+  // Writes the intent before the node is changed, so that the record has it after a crash or a
+  // conflict.
   [[nodiscard]] Status write_intent(Case& now, const NodePlan& plan);
-  // Called after a conflict. `without_intent`: the status before the intent.
+  // Withdraws the intent after a conflict. `without_intent`: the status before the intent.
   void withdraw_intent(Case& now, const Error& why, const RemediationStatus& without_intent);
   [[nodiscard]] Status write_failure(Case& now, const Error& error);
   // Writes `next` with its conditions, milestones and notices.
@@ -33,12 +35,12 @@ class CaseRecords {
   // Sends an Event if the phase differs from `before` or the node was changed.
   void announce(const Case& now, Phase before);
   void say(const Case& now, const std::string& what);
-  // Notifies an operator if the write could not; retries until it succeeds.
+  // Notifies an operator if the write could not. The caller retries until it succeeds.
   [[nodiscard]] Status notify_operator(Case& now);
-  // Whether the sinks do not know the present severity yet, or the record of an older version lacks
-  // what they know. The next write of any kind corrects it.
+  // Returns whether the sinks do not have the present severity yet, or an older version's record
+  // lacks the severity that they have. The next write of any kind corrects both.
   [[nodiscard]] bool has_news(const Case& now) const;
-  // Hands the notices to the sinks, and records what they have accepted.
+  // Passes the notices to the sinks, and records which notices the sinks have accepted.
   [[nodiscard]] Status notify_sinks(Case& now);
 
  private:

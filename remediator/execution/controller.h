@@ -1,5 +1,5 @@
-// The loop, built like a Kubernetes controller: two informers keep the ClusterView fresh, a few
-// workers take nodes from the queue and reconcile them, and a slow round over all open Remediations
+// The control loop, built like a Kubernetes controller. Two informers update the ClusterView, and a
+// few workers take nodes from the queue and reconcile them. A slow round over all open Remediations
 // makes up for lost events.
 #pragma once
 
@@ -35,27 +35,28 @@ namespace gpuward::remediator {
 
 // The outcome of one pass over all Remediations of a node.
 struct NodeLook {
-  std::optional<std::chrono::milliseconds> look_again;  // nullopt: when something changes
-  std::vector<Error> errors;  // one for each Remediation that must be tried again
+  // nullopt: check again when something changes.
+  std::optional<std::chrono::milliseconds> look_again;
+  std::vector<Error> errors;  // One error for each Remediation that must be tried again.
 
   explicit operator bool() const { return errors.empty(); }
 };
 
-// One pass over a node: reads the case, decides, carries the decision out, records it and notifies.
-// Each of these is a class of its own; none calls back up. Any step may be interrupted; the next
-// pass continues from there.
+// Reconciles a node in one pass: reads the case, decides, carries out and records the decision, and
+// notifies. Each part is its own class, and no part calls the Reconciler. A pass may be interrupted
+// at any point; the next pass continues from there.
 class Reconciler {
  public:
   explicit Reconciler(ReconcilerParts parts) : parts_(std::move(parts)) {}
 
-  // Reconciles each Remediation of the node; a failure of one does not affect the others. With
-  // `retries`, a failed one waits for its own retry time. One call per node at a time; several
-  // nodes at once.
+  // Reconciles each Remediation of the node. A failure of one Remediation does not affect the
+  // others. With `retries`, a failed Remediation waits for its own retry time. The caller makes one
+  // call per node at a time; calls for several nodes may run at once.
   [[nodiscard]] NodeLook reconcile(const std::string& node, RetryTimes* retries = nullptr);
-  // Called when this replica becomes leader, with its first slow round: another replica may have
-  // led since.
+  // Forgets all step clocks. Called in the first slow round after this replica became leader,
+  // because another replica may have led before.
   void begin_to_lead() { step_clock_.forget_all(); }
-  // The leader calls both in each slow round (out_of_service_taints.h, left_operands.h).
+  // The leader calls both functions in each slow round (out_of_service_taints.h, left_operands.h).
   [[nodiscard]] Status take_off_out_of_service();
   [[nodiscard]] Status resume_left_operands();
 
@@ -82,7 +83,7 @@ class Reconciler {
   StepClock step_clock_{parts_.clock, parts_.permit};
   StepExecution steps_{parts_, decider_, records_, permits_, step_clock_};
   TaintAndCordon taint_and_cordon_{parts_, reader_, records_, pending_, steps_};
-  std::set<std::string> left_operands_;  // nodes of the last slow round
+  std::set<std::string> left_operands_;  // Nodes with left operands in the last slow round.
 };
 
 struct ControllerOptions {
@@ -90,19 +91,21 @@ struct ControllerOptions {
   std::chrono::milliseconds resync_every{60'000};
 };
 
-// All must outlive the controller.
+// The arguments must outlive the controller.
 struct ControllerParts {
   kube::Api& api;
   ClusterView& view;
   WorkQueue& queue;
   Reconciler& reconciler;
   CurrentPolicy& policy;
-  std::function<Status()> keep;              // upkeep of the ledger, in every slow round
-  std::function<Status()> take_in_returned;  // machines; in every slow round, and at once
-  std::function<Status()> sweep;  // taints and cordons without a record; in every slow round
-  // Whether this replica is the leader, which acts; the others only watch.
+  std::function<Status()> keep;  // Upkeep of the ledger, in every slow round.
+  // Takes in returned machines, in every slow round and at once when a machine may have returned.
+  std::function<Status()> take_in_returned;
+  // Handles taints and cordons without a record, in every slow round.
+  std::function<Status()> sweep;
+  // Returns whether this replica is the leader. Only the leader acts.
   std::function<bool()> leads;
-  // Called when etcd was restored from a backup: recorded facts may no longer be true.
+  // Called when etcd was restored from a backup, because recorded facts may no longer be true.
   std::function<void(const std::string& why)> on_went_back;
   ReconcileObserver& observer;
   Log& log;
@@ -117,8 +120,8 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Thread-safe. A new policy is in force: recomputes the places of the nodes, and reconciles every
-  // node with an open Remediation.
+  // Applies the new policy in force: recomputes the places of the nodes, and reconciles every node
+  // with an open Remediation. Thread-safe.
   void take_policy();
   void request_stop();
 

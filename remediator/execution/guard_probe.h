@@ -1,7 +1,7 @@
-// Checks that approvals are guarded, by what the API server refuses: it asks the server in a dry
-// run to create two Remediations, each of which violates one of the two policies. A dry run changes
-// nothing and needs no further permission. Policies are in force only a moment after they are
-// applied, and each API server behind the address learns of them by itself.
+// Checks whether the API server guards approvals. In a dry run it asks the server to create two
+// Remediations, and each violates one of the two admission policies. A dry run changes nothing and
+// needs no further permission. Policies take effect a moment after they are applied, on each API
+// server behind the address separately.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,16 @@ namespace gpuward::remediator {
 
 class GuardProbe final : public ApprovalGuard {
  public:
-  // Both must outlive the probe. `api` should have a short deadline and not be fenced: each replica
-  // checks by itself.
+  // The arguments must outlive the probe. `api` needs a short deadline and no fence, because each
+  // replica checks for itself.
   GuardProbe(kube::Api& api, Clock& clock) : api_(api), clock_(clock) {}
 
-  // Blocks for at most two probes: the one in progress and the next.
+  // Returns the result of a check at most `max_age` old. Blocks for at most two probes: the current
+  // probe and the next.
   [[nodiscard]] Status check(std::chrono::milliseconds max_age) override;
   // Returns the last result; nullopt before the first. Thread-safe.
   [[nodiscard]] std::optional<Status> last() const;
-  // Whether this process has ever seen approvals guarded.
+  // Returns whether this process has ever seen approvals guarded.
   [[nodiscard]] bool was_in_force() const;
 
  private:

@@ -1,7 +1,7 @@
-// Operands of the GPU operator that gpuward has paused although no reset needs it any more: the
-// Remediation has ended, was cancelled, paused or deleted, the step was withdrawn, or another
-// version of gpuward left them. A node without its device plugin runs no GPU pod, so the leader
-// resumes them in its slow rounds.
+// Resumes operands of the GPU operator that gpuward has paused and that no reset needs any more.
+// The Remediation may have ended, been cancelled, paused or deleted, the step may be withdrawn, or
+// another version of gpuward left the operands. A node without its device plugin runs no GPU pod,
+// so the leader resumes them in its slow rounds.
 #pragma once
 
 #include <set>
@@ -12,10 +12,10 @@
 
 namespace gpuward::remediator {
 
-// Checks all nodes in the view, and reads those again that already seemed left over in the round
-// before: between the pause and the Job of a reset, the step has no record for a moment. `left`:
-// these nodes, from round to round. An error: a node could not be read or changed; the next round
-// tries again. If the permit refuses, nothing is changed.
+// Checks all nodes in the view, and resumes operands on nodes that were already in `left` in the
+// round before. The delay is needed because the step has no record for a moment between the pause
+// and the Job of a reset. `left` is updated in each round. After an error the next round tries
+// again. If the permit refuses, nothing is changed.
 [[nodiscard]] Status resume_left_operands(const ReconcilerParts& parts,
                                           std::set<std::string>& left);
 

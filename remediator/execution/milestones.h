@@ -1,5 +1,5 @@
-// When a Remediation passed its milestones. They are added to each status on its way to the API
-// server, and reported to the observer once the status is written. Pure.
+// When a Remediation passed its milestones. The reconciler adds the milestones to each status that
+// it writes, and reports them to the observer after the write. Pure.
 #pragma once
 
 #include <chrono>
@@ -10,13 +10,14 @@
 
 namespace gpuward::remediator {
 
-// Returns `next` with the milestones that it has passed; earlier ones keep their time.
+// Returns `next` with the milestones that the Remediation has passed. Earlier milestones keep their
+// time.
 [[nodiscard]] RemediationStatus with_milestones(const Remediation& remediation,
                                                 RemediationStatus next, WallTime now);
 
-// Reports each milestone that `written` has and `before` had not, with the time since the first of
-// the alerts fired: alerts do not say when the fault itself occurred. Reports nothing if there is
-// no alert, or for a drill.
+// Reports each milestone that `written` has and `before` had not, with the time since the first
+// alert fired. Alerts do not say when the fault itself occurred. Reports nothing for a drill or
+// without an alert.
 void report_milestones(const RemediationStatus& before, const Remediation& written,
                        ReconcileObserver& observer);
 

@@ -13,27 +13,28 @@
 
 namespace gpuward::remediator {
 
-// kDecided comes before the action, once the decision is in the Remediation; the others report the
-// outcome.
+// kDecided comes before the action, once the Remediation records the decision. kDone and kFailed
+// report the outcome.
 enum class AuditMoment : std::uint8_t { kDecided, kDone, kFailed };
 
 struct AuditRecord {
   AuditMoment moment = AuditMoment::kDecided;
   WallTime at;
-  const Remediation& remediation;  // as it is in the API server
+  const Remediation& remediation;  // As it is in the API server.
   const Decision& decision;
-  std::string_view action;  // "quarantine", "release"; empty if the node is not changed
-  std::string error;        // of kFailed
+  std::string_view action;  // "quarantine", "release"; empty if the node is not changed.
+  std::string error;        // The error of kFailed.
 };
 
-// Called from any thread, several at once; must be quick and must not throw.
+// The interface of the observers. Any thread may call it, several at once. A call must be quick and
+// must not throw.
 class ReconcileObserver {
  public:
   virtual ~ReconcileObserver() = default;
   virtual void on_audit(const AuditRecord& record) = 0;
-  // A reconcile that will be retried. Conflicts are common and are not reported.
+  // Reports a reconcile that will be retried. Conflicts are common and are not reported.
   virtual void on_error(const std::string& node, const Error& error) = 0;
-  // A Remediation has passed the milestone and the API server has the record; once for each.
+  // Reports once that a Remediation has passed the milestone and the API server has the record.
   virtual void on_milestone(Milestone, std::chrono::duration<double> /*since_fault*/) {}
 };
 

@@ -1,5 +1,5 @@
-// Removes gpuward's out-of-service taint: once the Node is Ready, or if no Remediation of it is
-// open. Taints of that key with another value stay.
+// Removes gpuward's out-of-service taint once the Node is Ready, or if the Node has no open
+// Remediation. Taints with the same key and another value stay.
 #pragma once
 
 #include "core/kube/api.h"
@@ -8,8 +8,8 @@
 
 namespace gpuward::remediator {
 
-// Called in each slow round of the leader. An error: a node could not be read or changed; the next
-// round tries again. If `permit` refuses, nothing is changed.
+// Removes such taints. Called in each slow round of the leader. After an error the next round tries
+// again. If `permit` refuses, nothing is changed.
 [[nodiscard]] Status take_off_out_of_service(kube::Api& api, const ClusterView& view,
                                              const Permit& permit);
 

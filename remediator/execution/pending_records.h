@@ -1,5 +1,5 @@
-// Changes that this process has made to nodes and not yet written into their Remediations. In a
-// storm all nodes are tainted before the changes are recorded
+// Changes that this process has made to nodes but not yet written into their Remediations. In a
+// storm gpuward taints all nodes before it records the changes
 // (docs/decisions/0012-marks-before-records.md). Used by the Reconciler and its parts.
 #pragma once
 
@@ -18,19 +18,21 @@ class PendingRecords {
  public:
   explicit PendingRecords(const ReconcilerParts& parts) : parts_(parts) {}
 
-  // This process has just changed the node.
+  // Notes that this process has just changed the node.
   void note_change(const std::string& remediation);
-  // Postpones the record: the other nodes are tainted first.
+  // Postpones the record until the other nodes are tainted.
   void put_off(Case& now);
-  // Whether nothing has changed since the record was postponed, and other nodes still wait for
-  // their taint.
+  // Returns whether nothing has changed since the record was postponed, and other nodes still wait
+  // for their taint.
   [[nodiscard]] bool waits_for_taints(const std::string& remediation);
-  // When this process changed the node; the present time if it only found the change.
+  // Returns when this process changed the node; the present time if this process only found the
+  // change.
   [[nodiscard]] WallTime time_of_change(const std::string& remediation);
-  // Forgets the change if `written` records all changes to the node, or nothing is left to record.
+  // Forgets the change if `written` records all changes to the node, or if nothing is left to
+  // record.
   void forget_written(const Remediation& written);
   void forget(const std::string& remediation);
-  // Returns the status with the changes that are on the node but not recorded, on top of later
+  // Returns the status with the changes that are on the node but not recorded, added to later
   // decisions.
   [[nodiscard]] RemediationStatus with_own_change(const Case& now);
 
@@ -38,12 +40,12 @@ class PendingRecords {
   struct ToRecord {
     WallTime at;
     std::optional<WallTime> opened = {};
-    std::string node = {}, version = {}, node_version = {};  // when it was postponed
+    std::string node = {}, version = {}, node_version = {};  // State when the record was postponed.
   };
 
   const ReconcilerParts& parts_;
   std::mutex mutex_;
-  std::map<std::string, ToRecord> to_record_;  // by Remediation
+  std::map<std::string, ToRecord> to_record_;  // By name of the Remediation.
 };
 
 }  // namespace gpuward::remediator

@@ -1,7 +1,7 @@
-// Collects the proofs that the machine of a silent node is down, freshly each time: its Lease, the
-// scrapes of Prometheus, its cloud, its power. It refuses if the silence of other nodes looks like
-// a partition. Used by the CaseDecider before a step, and by the StepPermits right before its
-// calls.
+// Collects the proofs that the machine of a silent node is down, with new reads each time: the
+// node's Lease, the scrapes of Prometheus, the cloud, the power state. It refuses if the silence of
+// other nodes suggests a partition. Used by the CaseDecider before a step, and by the StepPermits
+// right before the step's calls.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace gpuward::remediator {
 
-// All must outlive the reader; `scrapes` is null if no Prometheus is configured.
+// The arguments must outlive the reader; `scrapes` is null if no Prometheus is configured.
 struct ProofParts {
   kube::Api& api;
   const NodeSigns& nodes;
@@ -28,11 +28,11 @@ struct ProofParts {
   Clock& clock;
 };
 
-// How old the Lease of a live kubelet may be: it renews it every 10 s.
+// Largest age of the Lease of a live kubelet. A kubelet renews its Lease every 10 s.
 inline constexpr std::chrono::seconds kLeaseLasts{60};
 
-// How long the proofs must hold without a break, checked at most kLookedLast apart: within that
-// time a partition that affects other nodes shows by their silence.
+// kProofsStand: how long the proofs must hold without a break, checked at most kLookedLast apart.
+// Within that time a partition also shows by the silence of other nodes.
 inline constexpr std::chrono::seconds kProofsStand{120}, kLookedLast{60};
 
 class ProofReader final : public ProofSource {
@@ -42,13 +42,13 @@ class ProofReader final : public ProofSource {
   [[nodiscard]] Status check_silent(const kube::Node& node) override;
 
  private:
-  // By node: when its Lease was last renewed.
+  // Time of each node's last Lease renewal.
   using Renewals = std::map<std::string, Clock::Wall>;
   [[nodiscard]] Status check_partition(const kube::Node& node);
   [[nodiscard]] Result<Renewals> renewals();
   [[nodiscard]] MachineProof scraped(const kube::Node& node);
   [[nodiscard]] Result<MachineProofs> gather(const kube::Node& node);
-  // Whether `proofs` have held long enough.
+  // Returns whether `proofs` have held long enough.
   [[nodiscard]] bool have_stood(const std::string& node_uid, const Result<MachineProofs>& proofs);
 
   struct Standing {
@@ -57,9 +57,9 @@ class ProofReader final : public ProofSource {
 
   ProofParts parts_;
   std::mutex mutex_;
-  Renewals renewals_;  // guarded by mutex_, as is the next
+  Renewals renewals_;  // Guarded by mutex_.
   std::optional<Clock::Steady> listed_at_;
-  std::map<std::string, Standing> standing_;  // by node UID; guarded by mutex_
+  std::map<std::string, Standing> standing_;  // By node UID; guarded by mutex_.
 };
 
 }  // namespace gpuward::remediator

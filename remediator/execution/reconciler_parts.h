@@ -28,8 +28,8 @@ namespace gpuward::remediator {
 // When to check again; nullopt: when something changes.
 using LookAgain = Result<std::optional<std::chrono::milliseconds>>;
 
-// All must outlive the reconciler. `reports` is null if no Prometheus is configured, `alerts` if no
-// Alertmanager is.
+// The arguments must outlive the reconciler. `reports` is null without a Prometheus, `alerts` is
+// null without an Alertmanager.
 struct ReconcilerParts {
   kube::Api& api;
   RemediationStore& store;
@@ -39,19 +39,21 @@ struct ReconcilerParts {
   ActiveAlerts* alerts;
   Slots& slots;
   StepActions step_actions;
-  // Says why nothing may be changed right now, on any node; called before every change.
+  // Returns why no node may be changed right now. Called before every change.
   std::function<Status()> permit;
   Announcer& announcer;
   ReconcileObserver& observer;
   Clock& clock;
-  Notifications* notifications = nullptr;  // null: only Events notify
-  ExclusionStore* exclusions = nullptr;    // null: no temporary exclusions
-  ApprovalGuard* guard = nullptr;          // null: approvals are not checked further
-  ProofSource* proofs = nullptr;           // null: no proofs that a machine is down
-  // Whether this process is still the leader. Checked last before a call to a system other than the
-  // API server, which itself refuses calls of former leaders. Null: there is no other replica.
+  Notifications* notifications = nullptr;  // Null: gpuward notifies only by Events.
+  ExclusionStore* exclusions = nullptr;    // Null: there are no temporary exclusions.
+  // Null: gpuward does not check whether approvals are guarded.
+  ApprovalGuard* guard = nullptr;
+  ProofSource* proofs = nullptr;  // Null: no machine can be proven down.
+  // Returns whether this process is still the leader. Checked last before a call to a system other
+  // than the API server. The API server itself refuses calls of former leaders. Null: there is no
+  // other replica.
   std::function<bool()> leads = {};
-  std::uint64_t jitter_seed = 0;  // of its waits; 0: from the system
+  std::uint64_t jitter_seed = 0;  // Seed of the random waits; 0: from the system.
 };
 
 }  // namespace gpuward::remediator

@@ -1,5 +1,5 @@
-// When a Remediation is tried again after a failure. Each has a back-off of its own: one that
-// always fails does not delay the others of its node. Used by the controller.
+// When the controller tries a Remediation again after a failure. Each Remediation has its own
+// back-off, so that a Remediation that always fails does not delay other Remediations of its node.
 #pragma once
 
 #include <chrono>
@@ -17,28 +17,28 @@
 
 namespace gpuward::remediator {
 
-// Thread-safe. Keeps only Remediations whose last check has failed.
+// Keeps only Remediations with a failed last check. Thread-safe.
 class RetryTimes {
  public:
   explicit RetryTimes(Clock& clock, std::uint64_t jitter_seed = 0)
       : clock_(clock), jitter_seed_(jitter_seed) {}
 
-  // Returns how long that Remediation of the node still waits; nullopt: it may be tried now,
-  // perhaps because it or the Node has changed since the failure.
+  // Returns how long the Remediation still waits; nullopt if it may be tried now. A change of the
+  // Remediation or the Node since the failure ends the wait.
   [[nodiscard]] std::optional<std::chrono::milliseconds> wait_of(const std::string& node,
                                                                  const std::string& name,
                                                                  const KnownVersions& seen) const;
-  // A check of those versions has failed. Returns the wait until the next one: from 20 ms to 30 s,
-  // or 5 min after an answer that stays the same until an operator changes RBAC or the object.
+  // Notes a failed check of these versions. Returns the wait until the next check: from 20 ms to 30
+  // s, or 5 min if the answer stays the same until an operator changes RBAC or the object.
   [[nodiscard]] std::chrono::milliseconds note_failure(const std::string& node,
                                                        const std::string& name, KnownVersions seen,
                                                        ErrorKind kind);
-  // A check of it has succeeded.
+  // Notes a successful check of the Remediation.
   void forget(const std::string& node, const std::string& name);
-  // Only these Remediations of the node are open; forgets the others.
+  // Forgets all Remediations of the node that are not in `open`.
   void forget_all_but(const std::string& node, const std::vector<std::string>& open);
-  // For the slow round, and after a change of the policy: all may be tried now, with their
-  // back-off.
+  // Lets all Remediations be tried now, with their back-off kept. Called in the slow round, and
+  // after a change of the policy.
   void allow_all();
 
  private:
@@ -51,7 +51,8 @@ class RetryTimes {
   Clock& clock_;
   const std::uint64_t jitter_seed_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::map<std::string, Failed>> failed_;  // by node and name
+  // By node and by name of the Remediation.
+  std::map<std::string, std::map<std::string, Failed>> failed_;
 };
 
 }  // namespace gpuward::remediator

@@ -1,5 +1,5 @@
 // Starts, watches and abandons steps, and records their outcome: the intent before begin(), the
-// result after it. After a crash in between, the next check is a watch(). Used by the Reconciler.
+// result after it. After a crash in between, the next check calls watch(). Used by the Reconciler.
 #pragma once
 
 #include <map>
@@ -17,26 +17,27 @@
 
 namespace gpuward::remediator {
 
-// Whether a step may change something right now; checked right before each call that changes
-// anything. All of it is read freshly, and no answer rests on data older than 30 s. Steps get it,
-// and their evictions and cloud calls check it again before each repeat. Thread-safe.
+// Decides whether a step may change something right now, right before each call that changes
+// anything. It reads all inputs again, and no answer rests on data older than 30 s. Steps call it,
+// and repeat the check before each retry of an eviction or cloud call. Thread-safe.
 class StepPermits {
  public:
   StepPermits(const ReconcilerParts& parts, CaseReader& reader, const CaseDecider& decider)
       : parts_(parts), reader_(reader), decider_(decider) {}
 
-  // The target of a step, and when it was intended (RFC 3339).
+  // The target of a step, and when the step was intended (RFC 3339).
   struct Claim {
     std::string remediation, node, node_uid;
     Step step;
     std::string intended;
-    bool is_silent = false;  // it rests on proofs that a silent node's machine is down
-    bool is_drill = false;   // it belongs to a drill or started in one: the Node must allow drills
-    std::string boot;        // the boot that it was decided on, which must still run; empty: any
+    bool is_silent = false;  // The step rests on proofs that a silent node's machine is down.
+    // The step belongs to a drill or started in one, so the Node must allow drills.
+    bool is_drill = false;
+    std::string boot;  // The boot of the decision, which must still run; empty: any boot.
   };
-  // Allows a step only while its intent is in the record and, if it acts on the node, the decision
-  // on what was read just now is still to take it. If a process was suspended, another one may have
-  // withdrawn or finished the step meanwhile, and the view may not know yet that the Node was
+  // Allows a step only while the record has its intent. For a step on the node, the decision on a
+  // new read must also still be to take the step. While a process was suspended, another process
+  // may have withdrawn or finished the step, and the view may not know yet that the Node was
   // replaced.
   [[nodiscard]] Status for_step(const Claim& claim);
 
@@ -47,38 +48,38 @@ class StepPermits {
   const ReconcilerParts& parts_;
   CaseReader& reader_;
   const CaseDecider& decider_;
-  // By Remediation and step: many evictions of one drain wait at the same moment.
+  // By Remediation and step, because many evictions of one drain wait at the same moment.
   JointReads reads_;
 };
 
-// Records the severity that the kernel has confirmed and the class of the error, for people to
-// read.
+// Records the severity that the kernel has confirmed and the class of the error, for people.
 void note_evidence(const HealthReport& report, RemediationStatus& status);
 
-// Any thread, one Remediation at a time.
+// Carries out steps. Any thread may call it, but for one Remediation at a time.
 class StepExecution {
  public:
   StepExecution(const ReconcilerParts& parts, const CaseDecider& decider, CaseRecords& records,
                 StepPermits& permits, StepClock& clock)
       : parts_(parts), decider_(decider), records_(records), permits_(permits), clock_(clock) {}
 
-  // Needs a fresh case: a step disrupts users.
+  // Starts the step. Needs a fresh case, because a step disrupts users.
   [[nodiscard]] Status begin(FreshCase& decided);
   [[nodiscard]] Status watch(Case& now);
-  // Called before a node returns to service, and before another step starts: a step that is still
-  // running was superseded because the node got worse. A step that may not be ended does not keep
-  // the node forever.
+  // Ends steps that are still running. Called before a node returns to service, and before another
+  // step starts after the node got worse. A step that may not be ended does not keep the node
+  // forever.
   [[nodiscard]] Status abandon(const Case& now);
-  // A diagnostic that is no longer watched, because the node got worse or its Remediation ends, may
-  // have failed unnoticed. Records that and returns true if so. It also records a restart by a Job
-  // that may still come after the node is back in service.
+  // Records a failure of a diagnostic that gpuward no longer watches, because the node got worse or
+  // its Remediation ends; returns true if there was one. Also records a restart by a Job that may
+  // still come after the node is back in service.
   [[nodiscard]] Result<bool> record_left_failures(FreshCase& decided);
-  // Called before the Remediation is closed: a Job would otherwise run beside those of the node's
-  // next one.
+  // Ends the Jobs of the steps before the Remediation is closed. Otherwise a Job would run beside
+  // the Jobs of the node's next Remediation.
   [[nodiscard]] Status abandon_jobs(FreshCase& decided);
-  // Resumes the jobs that the step restart-job has suspended, if that step is no longer watched.
+  // Resumes the jobs that the step restart-job has suspended, if gpuward no longer watches that
+  // step.
   [[nodiscard]] Status give_back_jobs(const Case& now);
-  // Called when the Remediation is closed or gone.
+  // Drops the memory about the Remediation. Called when the Remediation is closed or gone.
   void forget(const std::string& remediation);
 
  private:
@@ -103,8 +104,9 @@ class StepExecution {
   StepPermits& permits_;
   StepClock& clock_;
   std::mutex mutex_;
-  std::map<std::string, Clock::Steady> written_at_;  // by Remediation, of running steps
-  std::optional<Clock::Steady> last_written_;        // of all running steps
+  // Last write for each Remediation with a running step.
+  std::map<std::string, Clock::Steady> written_at_;
+  std::optional<Clock::Steady> last_written_;  // Last write for any running step.
 };
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
-// Puts taint, cordon and the ownership annotation on a node, and removes them: planned as a pure
-// function of the Node that was read, then one guarded patch, with its intent written before and
-// its result after. Used by the Reconciler; the replay uses the plans too.
+// Puts taint, cordon and the ownership annotation on a node, and removes them. A pure function
+// plans the change from the Node as read. One guarded patch makes it, with its intent written
+// before and its result after. Used by the Reconciler; the replay uses the plans too.
 #pragma once
 
 #include <optional>
@@ -19,31 +19,33 @@ namespace gpuward::remediator {
 
 struct PlanRequest {
   const Remediation& remediation;
-  std::vector<Step> steps;  // the desired ones on the node
-  std::string why;          // for people who inspect the node
+  std::vector<Step> steps;  // Steps that the node should have.
+  std::string why;          // Reason, for people who inspect the node.
   WallTime now;
-  bool konduktor_taint = false;  // that taint is set beside gpuward's
+  bool konduktor_taint = false;  // Whether konduktor's taint is set in addition to gpuward's.
 };
 
 // Plans taint, cordon and the ownership annotation in one patch; nullopt if the node already has
-// them. Pure.
+// all of them. Pure.
 [[nodiscard]] std::optional<NodePlan> plan_quarantine(const PlanRequest& request,
                                                       const kube::Node& node);
-// Plans to remove taint and annotation, and the cordon if it is provably gpuward's
-// (model/ownership.h).
+// Plans the removal of taint and annotation, and of the cordon if it is provably gpuward's
+// (model/ownership.h). Pure.
 [[nodiscard]] std::optional<NodePlan> plan_release(const PlanRequest& request,
                                                    const kube::Node& node);
 
-// Any thread, one Remediation at a time.
+// Changes nodes. Any thread may call it, but for one Remediation at a time.
 class TaintAndCordon {
  public:
   TaintAndCordon(const ReconcilerParts& parts, CaseReader& reader, CaseRecords& records,
                  PendingRecords& pending, StepExecution& steps)
       : parts_(parts), reader_(reader), records_(records), pending_(pending), steps_(steps) {}
 
-  // The informers' last report is enough: the patch names the version of the node.
+  // Taints and cordons the node. The informers' last state is enough, because the patch names the
+  // version of the node.
   [[nodiscard]] Status put_on(Case& now) { return change(now); }
-  // Needs a fresh case: a node returns to service only on present data.
+  // Removes taint and cordon. Needs a fresh case, because a node returns to service only on present
+  // data.
   [[nodiscard]] Status take_off(FreshCase& decided) { return change(*decided); }
 
  private:
@@ -58,7 +60,7 @@ class TaintAndCordon {
   CaseRecords& records_;
   PendingRecords& pending_;
   StepExecution& steps_;
-  JointReads reads_;  // by Remediation
+  JointReads reads_;  // By name of the Remediation.
 };
 
 }  // namespace gpuward::remediator
