@@ -1,6 +1,6 @@
-// Decides how a drain treats each pod on a node, before anything is sent: the filters of `kubectl
-// drain` in their order, then which pods may wait and which go together. Pure; time is a parameter.
-// Used by drain_round and the drainer.
+// Decides how a drain treats each pod on a node, before any request is sent. It applies the filters
+// of `kubectl drain` in their order, then finds pods that may wait and pods that go together. Pure;
+// time is a parameter. Used by drain_round and the drainer.
 #pragma once
 
 #include <chrono>
@@ -21,70 +21,71 @@ namespace gpuward::remediator {
 enum class DrainAct : std::uint8_t {
   kEvict,
   kDelete,
-  kWait,         // it may finish first
-  kTerminating,  // on its way: the drain waits until it is gone
-  kKeep,         // it came since, and is not evicted: the drain waits until the deadline
-  kSkip,         // stays on the node
-  kRefuse,       // one such pod, and no pod is evicted
+  kWait,         // The pod may finish first.
+  kTerminating,  // The pod is terminating, and the drain waits until it is gone.
+  // The pod came after the drain began and is not evicted; the drain waits until the deadline.
+  kKeep,
+  kSkip,    // The pod stays on the node.
+  kRefuse,  // The pod must not be evicted; with one such pod, no pod is evicted.
 };
 
-// The number of pods that came after the drain began and were sent a removal, by owner (owner_of).
+// For each owner (owner_of), the number of removed pods that came after the drain began.
 using EvictedAgain = std::map<std::string, int>;
 
-// The node and the moment.
+// The state of the node at the moment of the plan.
 struct DrainScene {
   kube::WallTime now;
-  std::chrono::milliseconds elapsed{0};  // since the start of the drain
+  std::chrono::milliseconds elapsed{0};  // Time since the start of the drain.
   bool node_is_unreachable = false;
-  std::string own_pod;  // "namespace/name" of the remediator that drains
-  // A pod that was created later than this came after the drain began, as did one that was created
-  // in the same second and may stay. nullopt: none did.
+  std::string own_pod;  // "namespace/name" of the remediator that drains.
+  // A pod that was created later than this came after the drain began. A pod of the same second
+  // counts too if it may stay. nullopt: no pod came later.
   std::optional<kube::WallTime> began = {};
-  std::vector<kube::Taint> taints = {};  // of the node, with the cordon's
-  const EvictedAgain* again = nullptr;   // null: none
-  // The pods that `again` counts and this process knows, by UID, with their owners; null: none.
+  std::vector<kube::Taint> taints = {};  // Taints of the node, including the taint of the cordon.
+  const EvictedAgain* again = nullptr;   // Null: no evictions are counted.
+  // Owner of each pod that `again` counts and this process knows, by UID; null: none.
   const std::map<std::string, std::string>* counted = nullptr;
 };
 
-// Why a pod stays that came after the drain began.
+// The reason why a pod that came after the drain began stays.
 inline constexpr std::string_view kToleratesReason =
     "that were created after the drain began and tolerate the node's taints";
-// How many pods of an owner that came after the drain began are evicted: any others stay, and are
-// named. If pods of a job come at once, they go together even if they are more, but only the first
-// time that pods of their owner come.
+// Limit for each owner's evicted pods that came after the drain began. Further pods stay, and the
+// summary names them. Pods of a job that come together go together even above the limit, but only
+// the first time for their owner.
 inline constexpr int kMostEvictedAgain = 3;
-// How many owners are counted: pods of others are not evicted again.
+// Limit for the counted owners. Pods of further owners are not evicted again.
 inline constexpr std::size_t kMostOwnersCounted = 100;
 
 struct PlannedPod {
   std::string ns, name, uid;
   DrainAct act = DrainAct::kEvict;
-  std::string reason = {};  // in words that stay the same while nothing changes; not for kEvict
+  std::string reason = {};  // The same text while nothing changes; unused for kEvict.
   DrainWave wave = DrainWave::kRest;
-  std::string job = {};       // from job_of()
-  bool is_protected = false;  // it, or another pod of its job, asks not to be disrupted
+  std::string job = {};       // The result of job_of().
+  bool is_protected = false;  // The pod, or another pod of its job, asks not to be disrupted.
   int own_grace_seconds = 30;
-  std::optional<kube::WallTime> ends_at = {};  // for kTerminating: when its grace is over
-  bool is_newcomer = false;                    // it came after the drain began
-  bool has_ended = false;                      // no process of it runs
-  std::string owner = {};                      // of a newcomer: owner_of()
+  std::optional<kube::WallTime> ends_at = {};  // For kTerminating: the end of its grace period.
+  bool is_newcomer = false;                    // The pod came after the drain began.
+  bool has_ended = false;                      // No process of the pod runs.
+  std::string owner = {};                      // For a newcomer: the result of owner_of().
 
   [[nodiscard]] std::string full_name() const { return ns + "/" + name; }
   [[nodiscard]] bool is_left() const { return act != DrainAct::kSkip && act != DrainAct::kRefuse; }
 };
 
-// A job that loses pods here, and so restarts.
+// A job that loses pods on this node, and so restarts.
 struct AffectedJob {
   std::string name;  // "JobSet default/train"
   std::size_t pods = 0;
 };
 
 struct DrainPlan {
-  std::vector<PlannedPod> pods;  // in the order of eviction; pods of a job are adjacent
+  std::vector<PlannedPod> pods;  // In the order of eviction; pods of a job are adjacent.
   std::vector<AffectedJob> jobs;
 };
 
-// Whether the pod is neither removed nor left behind at the deadline.
+// Returns whether the pod is neither removed nor left behind at the deadline.
 [[nodiscard]] bool is_spared(const PlannedPod& pod, const DrainSettings& settings);
 
 [[nodiscard]] DrainPlan plan_drain(const std::vector<kube::Pod>& pods,

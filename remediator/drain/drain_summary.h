@@ -1,7 +1,7 @@
-// A drain in one line for people, in the Remediation, in `explain` and in Events: every pod that is
-// left is counted under the reason why it is left, and ten are named, first those that an operator
-// should look at. The line has no time in it, so that it changes only when the drain does. Pure;
-// used by drain_round.
+// Describes a drain in one line for people, for the Remediation, `explain` and Events. Every pod
+// that is left is counted under its reason. Ten pods are named, first the pods that need an
+// operator. The line has no time in it, so that it changes only when the drain changes. Pure; used
+// by drain_round.
 #pragma once
 
 #include <string>
@@ -15,16 +15,17 @@ namespace gpuward::remediator {
 struct LeftPod {
   const PlannedPod& pod;
   const RemovalTry& known;
-  bool is_overdue = false;  // its grace period is over, and it still terminates
-  bool is_later = false;    // its wave has not begun
+  bool is_overdue = false;  // The grace period is over, and the pod still terminates.
+  bool is_later = false;    // The wave of the pod has not begun.
 };
 
-// "3 pods left: 1 blocked by disruption budget web-pdb: default/web-0; 2 terminating: ..."
+// Returns, for example, "3 pods left: 1 blocked by disruption budget web-pdb: default/web-0; 2
+// terminating: ..."
 [[nodiscard]] std::string describe_left(const std::vector<LeftPod>& left);
-// "no pod was evicted, because of 1 pod that cannot be evicted: default/naked (no controller would
-// recreate it)"
+// Returns, for example, "no pod was evicted, because of 1 pod that cannot be evicted: default/naked
+// (no controller would recreate it)".
 [[nodiscard]] std::string describe_refused(const std::vector<const PlannedPod*>& refused);
-// "drained; 4 pods stay: 3 of DaemonSets, 1 of the node's static pods"
+// Returns, for example, "drained; 4 pods stay: 3 of DaemonSets, 1 of the node's static pods".
 [[nodiscard]] std::string describe_done(const DrainPlan& plan);
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
-// Sends the removals of all drains: at one rate, with a limited number at a time, each only after a
-// call of its permit, and none while the API server wants a pause. Used by the drainer.
-// Thread-safe.
+// Sends the removals of all drains at one common rate, with a limited number at a time. It calls
+// the permit before each request, and sends nothing while the API server asks for a pause. Used by
+// the drainer. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -30,17 +30,18 @@ namespace gpuward::remediator {
 class Evictor {
  public:
   enum class Sending : std::uint8_t {
-    kByThreads,  // on its own threads, at most EvictionRate::most_in_flight, created when needed
-    kInCalls,    // inside submit() and collect(), as far as the rate allows: for simulations
+    kByThreads,  // On its own threads, at most EvictionRate::most_in_flight, created when needed.
+    kInCalls,    // Inside submit() and collect(), as the rate allows; for simulations.
   };
 
   // The outcome of the removal of one pod.
   struct Outcome {
     std::string uid;
-    Status status;  // kCancelled: not sent, because the permit refused or the node was forgotten
+    Status status;  // kCancelled: not sent, because the permit refused or the node was forgotten.
   };
 
-  // `api` and `clock` must outlive it. The destructor drops waiting removals and joins its threads.
+  // `api` and `clock` must outlive the evictor. The destructor drops waiting removals and joins the
+  // threads.
   Evictor(kube::Api& api, Clock& clock, const EvictionRate& rate,
           Sending sending = Sending::kByThreads);
   ~Evictor();
@@ -48,24 +49,25 @@ class Evictor {
   Evictor& operator=(const Evictor&) = delete;
 
   void set_rate(const EvictionRate& rate);
-  // Called with a node whose removals have all been answered, on a thread of the evictor. Set it
-  // before the first submit().
+  // Sets a function that is called, on a thread of the evictor, with a node when all its removals
+  // are answered. Must be set before the first submit().
   void set_on_answered(std::function<void(const std::string& node)> told) {
     on_answered_ = std::move(told);
   }
-  // Calls `permit` before every single request, on the thread that sends it. False if this pod's
-  // removal already waits or is under way, or if too many wait: try again later.
+  // Queues the removal. Calls `permit` before every request, on the thread that sends it. Returns
+  // false if a removal of this pod already waits or is being sent, or if too many wait; the caller
+  // tries again later.
   [[nodiscard]] bool submit(const std::string& node, const Removal& removal, const Permit& permit);
   // Returns the outcomes of a node's removals since the last call, each once.
   [[nodiscard]] std::vector<Outcome> collect(const std::string& node);
-  // Whether a removal on the node waits for its turn, or for its answer.
+  // Returns whether a removal on the node waits for its turn or for its answer.
   [[nodiscard]] bool has_unanswered(const std::string& node);
-  // Whether set_on_answered() was called.
+  // Returns whether set_on_answered() was called.
   [[nodiscard]] bool tells() const { return on_answered_ != nullptr; }
-  // Drops each removal that still waits for the node and that the caller no longer wants; the
-  // others count as wanted from now on. Call it at each check of the drain: the evictor does not
-  // send a removal that was last wanted more than kWantedFor ago, and its outcome is kCancelled.
-  // Returns the UIDs of the dropped pods, for which no outcome follows.
+  // Drops each waiting removal of the node that the caller no longer wants. The removals that stay
+  // count as wanted from now on. The drain calls it at each check: the evictor does not send a
+  // removal that was last wanted more than kWantedFor ago, and reports kCancelled. Returns the UIDs
+  // of the dropped pods, for which no outcome follows.
   std::vector<std::string> withdraw(const std::string& node,
                                     const std::function<bool(const Removal&)>& is_wanted);
   // Drops the waiting removals of the node and every outcome that was not collected.
@@ -78,12 +80,12 @@ class Evictor {
     Permit permit;
     Clock::Steady wanted_at;
   };
-  // The removals that wait or are under way.
+  // The removals that wait or are being sent.
   struct Unanswered {
     std::set<std::string> uids;
-    std::map<std::string, std::size_t> by_node;  // how many of those
+    std::map<std::string, std::size_t> by_node;  // Number of them for each node.
 
-    // False: it is there already.
+    // Returns false if the removal is already in the set.
     [[nodiscard]] bool add(const std::string& node, const std::string& uid);
     void settle(const QueuedRemoval& queued);
   };
@@ -91,7 +93,8 @@ class Evictor {
 
   void work(const std::stop_token& stop);
   [[nodiscard]] std::optional<QueuedRemoval> next(const std::stop_token& stop);
-  // Under the lock: the next removal if it may go now; otherwise `until` says when to ask again.
+  // Requires: mutex_ is held. Returns the next removal if it may be sent now; otherwise sets
+  // `until` to the time of the next attempt.
   [[nodiscard]] std::optional<QueuedRemoval> take_due(Clock::Steady& until);
   void send_what_is_due();
   void deliver(const QueuedRemoval& queued);
@@ -105,13 +108,15 @@ class Evictor {
   std::condition_variable_any changed_;
   EvictionRate rate_;
   TokenBucket bucket_;
-  Clock::Steady paused_until_{};  // by request of the API server
+  Clock::Steady paused_until_{};  // The API server asked for a pause until then.
   std::deque<QueuedRemoval> waiting_;
   Unanswered unanswered_;
   std::function<void(const std::string&)> on_answered_;
   int under_way_ = 0;
-  bool is_pacing_ = false;  // one thread waits for the rate, the others for it
-  std::map<std::string, std::vector<Outcome>> outcomes_;  // by node, of those not forgotten
+  // One thread waits for the rate, and the other threads wait for this thread.
+  bool is_pacing_ = false;
+  // Outcomes by node, except for forgotten nodes.
+  std::map<std::string, std::vector<Outcome>> outcomes_;
   std::vector<std::jthread> threads_;
 };
 
