@@ -1,6 +1,6 @@
-// The decision about one Remediation. It reads nothing itself: the record and the Node come in as
-// values, and everything else through Answers, which the controller, its memory and the replay
-// implement. execution/ carries the decision out.
+// Makes the decision about one Remediation. The record and the Node are arguments, and all other
+// inputs come through Answers, which the controller, its memory and the replay implement.
+// execution/ carries the decision out.
 #pragma once
 
 #include <chrono>
@@ -21,44 +21,46 @@
 
 namespace gpuward::remediator {
 
-// The rule of a pause by annotation, which ends with the annotation.
+// The rule of a pause by annotation. The pause ends with the annotation.
 inline constexpr std::string_view kPauseRule = "guard.pause";
 
-// The rule of a node whose taint, cordon or annotation the record does not explain.
+// The rule of a node with a taint, cordon or annotation that the record does not explain.
 inline constexpr std::string_view kOwnershipRule = "guard.ownership";
 
 enum class Verdict : std::uint8_t {
-  kRecord,      // nothing on the node, only the status
-  kQuarantine,  // put the taint, or taint and cordon, on the node
-  kHold,        // taint and cordon stay, nothing more is done
-  kPause,       // an operator has undone or edited something: nothing more is done
-  kBegin,       // intend and begin the step
-  kWatch,       // the step has begun: watch it
-  kEscalate,    // the steps did not help: take the next severity's
-  kLower,       // the cause of the higher severity is over: act on the rest
-  kRelease,     // remove gpuward's changes from the node
-  kClose,       // gpuward has nothing on the node and nothing to do
+  kRecord,      // Change only the status, not the node.
+  kQuarantine,  // Put the taint, or taint and cordon, on the node.
+  kHold,        // Keep taint and cordon, and do nothing more.
+  kPause,       // An operator has undone or edited a change: do nothing more.
+  kBegin,       // Intend and begin the step.
+  kWatch,       // The step has begun: watch it.
+  kEscalate,    // The steps did not help: take the steps of the next severity.
+  kLower,       // The cause of the higher severity is over: act on the remaining alerts.
+  kRelease,     // Remove gpuward's changes from the node.
+  kClose,       // gpuward has no change on the node and nothing to do.
 };
 
 [[nodiscard]] std::string_view to_string(Verdict verdict);
-// The name of a verdict that changes the node in one write; empty for the others.
+// Returns the name of a verdict that changes the node in one write; empty for other verdicts.
 [[nodiscard]] std::string_view action_of(Verdict verdict);
 
 struct DecisionInputs {
   const Remediation& remediation;
-  const kube::Node* node = nullptr;           // null: no node of that name
-  std::optional<ExclusionHit> excluded = {};  // by an operator, for a while
-  std::string goes_first = {};                // open for the same node, and acts; empty: none
-  std::string left_cordon = {};          // closed, but its cordon is still on the node; empty: none
-  bool has_untainted_elsewhere = false;  // other nodes that just failed, not yet tainted
+  const kube::Node* node = nullptr;           // Null if no node has that name.
+  std::optional<ExclusionHit> excluded = {};  // The operator's temporary exclusion of the node.
+  // Name of another open Remediation that acts on the same node; empty: none.
+  std::string goes_first = {};
+  // Name of a closed Remediation with a cordon still on the node; empty: none.
+  std::string left_cordon = {};
+  bool has_untainted_elsewhere = false;  // Other nodes just failed and are not tainted yet.
 };
 
-// Answers the questions of one decision, each of which may be a request to another service.
-// decide() calls a method only when a guard needs its answer: the budgets' slot last, the others at
-// most once.
+// Answers the questions of one decision. Each answer may need a request to another service, so
+// decide() calls a method only when a guard needs it. It calls slot() last, and each other method
+// at most once.
 class Answers {
  public:
-  using Alerts = std::map<std::string, Severity>;  // by fingerprint
+  using Alerts = std::map<std::string, Severity>;  // Severity by fingerprint.
   using Slot = Result<std::optional<SlotRefusal>>;
 
   virtual ~Answers() = default;
@@ -71,7 +73,7 @@ class Answers {
   [[nodiscard]] virtual Result<MachineProofs> proofs() = 0;
   // Returns an error unless the API server guards approvals.
   [[nodiscard]] virtual Status approval_guard() = 0;
-  // Returns the refusal of slot() that will last. Takes no slot.
+  // Returns the refusal of slot() that lasts. Takes no slot.
   [[nodiscard]] virtual Slot worn_out(Step step) = 0;
   // Takes a slot of the budgets for the step, or keeps the slot that the Remediation has.
   [[nodiscard]] virtual Slot slot(Step step) = 0;
@@ -79,22 +81,25 @@ class Answers {
 
 struct Decision {
   Verdict verdict = Verdict::kHold;
-  Phase phase = Phase::kPending;  // once it is carried out
-  std::string rule;               // the line of the policy, or the guard, that decided
+  Phase phase = Phase::kPending;  // Phase after the decision is carried out.
+  std::string rule;               // The line of the policy, or the guard, that decided.
   std::string message;
   std::vector<std::string> reasons;
-  bool is_drill = false;            // no real fault is behind it
-  std::vector<Step> steps;          // for kQuarantine: the whole goal, done ones included
-  std::optional<PlannedStep> step;  // for kBegin, kWatch, and a step that waits
+  bool is_drill = false;  // No real fault is the reason.
+  // For kQuarantine: all wanted steps, including steps that are done.
+  std::vector<Step> steps;
+  std::optional<PlannedStep> step;  // For kBegin, kWatch, and a step that waits.
   std::optional<Severity> escalate_to;
-  std::optional<Cleared> cleared;  // for kLower
-  bool cordon_is_gone = false;     // an operator removed gpuward's: a later one is not gpuward's
-  std::optional<ApprovalRecord> approval;  // to record: a request, or its approval
-  bool withdraws_approval = false;         // drops the request and its approval
+  std::optional<Cleared> cleared;  // For kLower.
+  // An operator removed gpuward's cordon, so a later cordon is not gpuward's.
+  bool cordon_is_gone = false;
+  // The request for an approval, or the approval, to record.
+  std::optional<ApprovalRecord> approval;
+  bool withdraws_approval = false;  // Deletes the request and its approval.
   std::optional<std::chrono::milliseconds> look_again;
 };
 
-// `policy` is the one for this node (policy_for).
+// Makes the decision. `policy` is the policy for this node (policy_for).
 [[nodiscard]] Decision decide(const Policy& policy, const DecisionInputs& inputs, Answers& answers,
                               WallTime now);
 

@@ -12,8 +12,8 @@
 
 namespace gpuward::remediator {
 
-// Passes on the questions of one decision. A second question for the report or the proofs gets the
-// first answer.
+// Passes the questions of one decision to its Answers. A second question for the report or the
+// proofs gets the first answer.
 class Asked {
  public:
   explicit Asked(Answers& answers) : answers_(answers) {}
@@ -27,7 +27,7 @@ class Asked {
     if (!proofs_) proofs_ = answers_.proofs();
     return *proofs_;
   }
-  // Returns the proofs if a guard has asked for them and got them; else nullptr.
+  // Returns the proofs if a guard has read them without an error; else nullptr.
   [[nodiscard]] const MachineProofs* known_proofs() const {
     return proofs_ && *proofs_ ? &**proofs_ : nullptr;
   }
@@ -61,21 +61,22 @@ Decision hold_exhausted(Draft& draft, const std::string& why);
 [[nodiscard]] const char* node_is_another(const Draft& draft);
 [[nodiscard]] bool ours_on_node(const Draft& draft);
 [[nodiscard]] Phase standing_phase(const Draft& draft);
-// Taint and cordon first, then step by step.
+// Decides taint and cordon first, then the further steps one by one.
 Decision decide_standing(Draft& draft);
 
 // alerts_ended.cpp
 Decision decide_without_alerts(Draft& draft);
 Decision decide_ended(Draft& draft);
-// If the alerts that raised the severity have ended and a fresh report confirms it, lowers the
-// severity to that of the rest. If nothing is left, other rules return the node.
+// Lowers the severity if the alerts that raised it have ended and a fresh report confirms that. The
+// result is the severity of the remaining alerts. If no alert remains, other rules return the node.
 std::optional<Decision> lower_severity(Draft& draft);
-// Whether the alerts may fire again at once, as they did after their last end. False for a node
-// that has failed a diagnostic: it stays held, and does not alternate between held and waiting.
+// Returns whether the alerts may fire again at once, as they did after their last end. False for a
+// node that has failed a diagnostic: it stays held, and does not alternate between held and
+// waiting.
 [[nodiscard]] bool may_be_no_end(const Draft& draft);
-// Returns the failed diagnostic that keeps the node out of service: no restart or reset has
-// followed it. Only gpuward's own restarts and resets count on a held node, because its operator
-// may be at work. nullptr: none.
+// Returns the failed diagnostic that keeps the node out of service because no restart or reset has
+// followed; nullptr if there is none. On a held node only gpuward's own restarts and resets count,
+// because its operator may be at work.
 [[nodiscard]] const StepRecord* diagnostic_in_the_way(const Draft& draft);
 [[nodiscard]] bool is_confirmed(const Draft& draft, Severity severity);
 

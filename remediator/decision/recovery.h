@@ -1,5 +1,6 @@
-// The recovery of a node that would be held for an operator: the policy's diagnostics, and its
-// return if it has passed them. Pure; used by decide() and, for a step under way, by step_gates.
+// The recovery of a node that would be held for an operator: it runs the policy's diagnostics, and
+// returns the node if they pass. Pure; used by decide() and, for a step that has begun, by
+// step_gates.
 #pragma once
 
 #include <string>
@@ -12,18 +13,20 @@
 namespace gpuward::remediator {
 
 struct Recovery {
-  const PlannedStep* next = nullptr;  // in the policy's list; null: the node stays held
-  std::string objection = {};  // why it stays held; empty if the policy has no recovery for it
+  const PlannedStep* next = nullptr;  // Next step in the policy's list; null: the node stays held.
+  // Why the node stays held; empty if the policy has no recovery for it.
+  std::string objection = {};
 };
 
-// `policy` is the one for this node, which is otherwise held at the acted severity.
+// Returns the state of the recovery. `policy` is the policy for this node. Without a recovery the
+// node would be held at the acted severity.
 [[nodiscard]] Recovery recovery_for(const Policy& policy, const Remediation& remediation,
                                     const kube::Node& node);
 
-// Whether it has begun: the severity's own steps are then over.
+// Returns whether the recovery has begun. The severity's own steps are then over.
 [[nodiscard]] bool is_in_recovery(const Policy& policy, const Remediation& remediation);
 
-// The list under which a step began: the recovery, or the severity's own.
+// Returns the list under which a step began: the recovery, or the severity's own steps.
 [[nodiscard]] const std::vector<PlannedStep>& list_begun(const Policy& policy,
                                                          const Remediation& remediation,
                                                          const StepRecord& record);

@@ -1,5 +1,6 @@
-// Counts open Remediations that make no progress, by phase and by the rule that decided, and since
-// when. Pure; page/metrics shows it, and the alerts about forgotten machines use it.
+// Counts open Remediations that make no progress, by phase and by the rule that decided, with the
+// time since the oldest waits. page/metrics shows the counts, and alerts about forgotten machines
+// use them. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +13,21 @@
 
 namespace gpuward::remediator {
 
-// Rules are words of the code; if a record has others, a scrape still has no more than these.
+// Limit for the number of rules in a scrape. The code has fewer rules, but a record may contain
+// others.
 inline constexpr std::size_t kMostWaitingRules = 64;
 
 struct Waiting {
   Phase phase = Phase::kPending;
   std::string rule;  // `status.rule`, "undecided" or, beyond the limit, "other"
   std::size_t number = 0;
-  // Since when the one that has waited longest makes no progress, for any reason.
+  // Since when the oldest waiting Remediation makes no progress, for any reason.
   std::optional<WallTime> since;
 };
 
 class WaitingCount {
  public:
-  // Ignores one that is closed or has a step under way.
+  // Adds the Remediation, unless it is closed or has a step in progress.
   void add(const Remediation& remediation);
   [[nodiscard]] std::vector<Waiting> take() const;
 
