@@ -1,7 +1,7 @@
-// Finds the alerts of a source that have ended without a report of their end: they have been absent
-// from its complete answers for a while. A failed answer, or a long time without an answer,
-// restarts that time: a replica that did not lead, or was suspended, does not know what fired
-// meanwhile. Memory of this process only: after a restart the time starts again. One thread.
+// Finds alerts that ended without a report of their end, because they were absent from the source's
+// complete answers for a while. A failed answer, or a long time without an answer, restarts that
+// time, because a replica that did not lead or was suspended does not know which alerts fired. The
+// memory is lost with the process. One thread. Used by the polled sources of alerts.
 #pragma once
 
 #include <algorithm>
@@ -20,24 +20,24 @@ namespace gpuward::remediator {
 
 class AbsentAlerts {
  public:
-  // `every`: how often the source is read.
+  // `gone_for`: how long an alert must be absent. `every`: how often the source is read.
   AbsentAlerts(std::chrono::milliseconds gone_for, std::chrono::milliseconds every)
       : gone_for_(gone_for), longest_silence_(std::max(gone_for / 2, 2 * every)) {}
 
-  // Called after a complete answer. Returns those of the `known` evidence that have ended by it, as
-  // ended alert signals.
+  // Returns the `known` alerts that have ended, as ended alert signals. Called after a complete
+  // answer.
   [[nodiscard]] std::vector<AlertSignal> ended(std::vector<AlertSignal> known,
                                                const std::set<std::string>& firing,
                                                const Clock& clock);
-  // Called after an answer that failed or was not complete.
+  // Restarts the time. Called after an answer that failed or was incomplete.
   void forget() { missing_since_.clear(); }
 
  private:
-  // Node, fingerprint and start: a later start is another alert.
+  // Node, fingerprint and start. A later start is another alert.
   using Key = std::tuple<std::string, std::string, WallTime>;
 
   std::chrono::milliseconds gone_for_, longest_silence_;
-  std::optional<Clock::Steady> answered_;  // the last complete answer
+  std::optional<Clock::Steady> answered_;  // Time of the last complete answer.
   std::map<Key, Clock::Steady> missing_since_;
 };
 

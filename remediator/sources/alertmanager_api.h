@@ -1,4 +1,4 @@
-// Reads the firing alerts from an Alertmanager's own API, the only place that has the alerts that
+// Reads the firing alerts from an Alertmanager's own API. Only the API has the alerts that
 // `max_alerts` has cut off a notification. Used by the webhook.
 #pragma once
 
@@ -12,17 +12,19 @@
 
 namespace gpuward::remediator {
 
-// The seam; tests put a list behind it.
+// The source of firing alerts. Tests implement it with a list.
 class FiringAlerts {
  public:
   virtual ~FiringAlerts() = default;
-  // Thread-safe. Returns all firing alerts; `is_suppressed` if they are silenced or inhibited.
+  // Returns all firing alerts; `is_suppressed` is set for silenced or inhibited alerts.
+  // Thread-safe.
   [[nodiscard]] virtual Result<std::vector<Alert>> read(std::chrono::milliseconds timeout) = 0;
 };
 
 class AlertmanagerApi final : public FiringAlerts {
  public:
-  // `url` is the Alertmanager's base (`http://alertmanager:9093`); `http` must outlive this.
+  // `url` is the base URL of the Alertmanager (`http://alertmanager:9093`). `http` must outlive
+  // this object.
   AlertmanagerApi(std::string url, http::Client& http);
   [[nodiscard]] Result<std::vector<Alert>> read(std::chrono::milliseconds timeout) override;
 

@@ -1,8 +1,8 @@
-// POST /api/v1/alerts: the webhook of an Alertmanager; POST /api/v1/events: that of the monitor
-// that gpuward replaces. Answers 200 only when the signals are in the API server, 503 if that did
-// not happen in time (Alertmanager retries it within seconds, but would not retry a 429), and 4xx
-// for requests that can never succeed. It never redirects: Alertmanager would count that as
-// delivered.
+// Serves POST /api/v1/alerts, the webhook of an Alertmanager, and POST /api/v1/events for the
+// monitor that gpuward replaces. It answers 200 only when the signals are in the API server, and
+// 503 if they are not there in time. Alertmanager retries a 503 within seconds, but does not retry
+// a 429. It answers 4xx to requests that can never succeed. It never redirects, because
+// Alertmanager counts a redirect as delivered.
 #pragma once
 
 #include <atomic>
@@ -27,26 +27,29 @@ namespace gpuward::remediator {
 
 struct WebhookOptions {
   PayloadLimits limits = {};
-  std::chrono::milliseconds answer_within{900};  // for the durable part, once the body is read
-  std::size_t max_in_flight = 32;                // further ones get 503 at once
-  const CurrentPolicy* policy = nullptr;         // whose foreign_alerts apply; null: none
-  // Ends alerts, by their fingerprint, whose rule was removed from the policy; null: none.
+  // Limit for the write to the API server, after the body is read.
+  std::chrono::milliseconds answer_within{900};
+  std::size_t max_in_flight = 32;  // Further requests get 503 at once.
+  // Policy with the foreign_alerts; null: none apply.
+  const CurrentPolicy* policy = nullptr;
+  // Used to end, by fingerprint, alerts with a rule that was removed from the policy; null: none
+  // end.
   const KnownEvidence* known = nullptr;
 };
 
 class AlertmanagerWebhook {
  public:
-  // All must outlive the webhook; `firing` is null if no Alertmanager URL is configured.
+  // The arguments must outlive the webhook; `firing` is null if no Alertmanager URL is configured.
   AlertmanagerWebhook(WebhookOptions options, Intake& intake, FiringAlerts* firing,
                       WebhookObserver& observer, Clock& clock);
 
-  // Any thread, several at once.
+  // Handles a notification. Any thread may call it, several at once.
   [[nodiscard]] http::Response handle(const http::Request& request);
-  // One event per request (monitor_event.h). Any thread too.
+  // Handles a request with one event (monitor_event.h). Any thread may call it.
   [[nodiscard]] http::Response handle_event(const http::Request& request);
-  // From now on every answer is 503: the process is about to exit.
+  // Makes every answer 503 from now on, because the process is about to exit.
   void close() { closed_ = true; }
-  // The calls accepted since the start. Thread-safe.
+  // Returns the last calls accepted since the start. Thread-safe.
   [[nodiscard]] WebhookCalls calls() const;
 
  private:
@@ -69,8 +72,8 @@ class AlertmanagerWebhook {
   FiringAlerts* firing_;
   WebhookObserver& observer_;
   Clock& clock_;
-  // One reader of Alertmanager's alerts at a time: there may be many, and a small body that reports
-  // cut-off alerts makes the webhook read them. Held no longer than a deadline.
+  // Held by the one thread that reads Alertmanager's alerts, no longer than a deadline. Reads are
+  // limited because a small body that reports cut-off alerts makes the webhook read all alerts.
   std::mutex cut_off_;
   std::atomic<std::size_t> in_flight_{0};
   std::atomic<bool> closed_{false};

@@ -1,6 +1,6 @@
-// Announcements of clouds about machines (the exporter writes them into an annotation of the Node)
-// as findings of severity monitor, of the kinds that the policy lists. An announcement that
-// disappears from its Node is over.
+// Turns the announcements of clouds about machines into findings of severity monitor, for the kinds
+// that the policy lists. The exporter writes announcements into an annotation of the Node. When an
+// announcement disappears from its Node, the finding ends.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,12 @@ namespace gpuward::remediator {
 
 class AnnouncementSource final : public Source {
  public:
-  // All must outlive it.
+  // The arguments must outlive the source.
   AnnouncementSource(const CurrentPolicy& policy, const NodeAnnouncements& nodes,
                      const KnownEvidence& known, Clock& clock)
       : policy_(policy), nodes_(nodes), known_(known), clock_(clock) {}
   [[nodiscard]] std::string_view name() const override { return "announcement"; }
-  // It makes no request, and some clouds announce only two minutes ahead.
+  // Reads often, because it makes no request and some clouds announce only two minutes ahead.
   [[nodiscard]] std::chrono::milliseconds every() const override { return std::chrono::seconds(2); }
   [[nodiscard]] Result<SourceFindings> look() override;
 

@@ -1,7 +1,7 @@
-// With --alertmanager.url, the webhook accepts the end of an alert only if Alertmanager confirms
-// it: a sender of notifications could claim the end of any alert. An end that is not confirmed in
-// time is ignored, and the poll ends the alert once Alertmanager no longer has it. Between the
-// webhook and the intake.
+// Accepts the end of an alert from the webhook only if Alertmanager confirms it, because a sender
+// of notifications could claim the end of any alert. An end that is not confirmed in time is
+// ignored. The poll ends the alert once Alertmanager no longer has it. Used between the webhook and
+// the intake with --alertmanager.url.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace gpuward::remediator {
 
 class ConfirmedEnds final : public Intake {
  public:
-  // All must outlive it. `observer` gets the ignored ends; may be null.
+  // The arguments must outlive this object. `observer` gets the ignored ends and may be null.
   ConfirmedEnds(Intake& intake, ActiveAlerts& alerts, Clock& clock, IntakeObserver* observer)
       : intake_(intake), alerts_(alerts), clock_(clock), observer_(observer) {}
 

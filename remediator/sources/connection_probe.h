@@ -1,6 +1,6 @@
 // Queries Prometheus and Alertmanager about themselves: which exporters Prometheus reads, whether
-// the rules are loaded, which nodes have a finding and an alert, and whether both answer. It
-// changes nothing. Used by page/connection_watch.
+// the rules are loaded, which nodes have a finding and an alert, and whether both servers answer.
+// It changes no data. Used by page/connection_watch.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ namespace gpuward::remediator {
 // The data of Prometheus about one node.
 struct NodeSeries {
   bool has_target = false, is_up = false;
-  bool lacks_series = false;            // it is up, but has no severity series
-  Severity severity = Severity::kNone;  // from its exporter, now
-  bool has_alert = false;               // a firing one that requests a Remediation
+  bool lacks_series = false;            // The target is up, but has no severity series.
+  Severity severity = Severity::kNone;  // Severity from the exporter now.
+  bool has_alert = false;               // A firing alert requests a Remediation.
 };
 
 struct FleetSeries {
@@ -31,32 +31,34 @@ struct FleetSeries {
   bool reads_remediator = false, heartbeat_fires = false;
 };
 
-// The PromQL for these series; `cluster` is the policy's.
+// Returns the PromQL for these series. `cluster` is the policy's name of the cluster.
 [[nodiscard]] std::string fleet_series_query(std::string_view cluster);
-// Decodes the answer of /api/v1/query to it.
+// Decodes the answer of /api/v1/query to fleet_series_query().
 [[nodiscard]] Result<FleetSeries> decode_fleet_series(std::string_view body);
-// Decodes the answer of Prometheus' /api/v1/alertmanagers: the number of Alertmanagers that it
-// sends to; nullopt if it does not say.
+// Decodes the answer of Prometheus' /api/v1/alertmanagers. Returns the number of Alertmanagers that
+// Prometheus sends to; nullopt if the answer has none.
 [[nodiscard]] std::optional<std::size_t> decode_alertmanagers(std::string_view body);
 // Returns the label `node` of each alert in the answer of Alertmanager's /api/v2/alerts.
 [[nodiscard]] Result<std::set<std::string>> decode_silenced(std::string_view body);
 
-// One thread.
+// Sends the queries. One thread.
 class ConnectionProbe {
  public:
-  // The base URLs of both; an empty one is not configured. All must outlive it.
+  // Takes the base URLs of both servers; an empty URL is not configured. The arguments must outlive
+  // the probe.
   ConnectionProbe(std::string prometheus_url, http::Client* prometheus,
                   std::string alertmanager_url, http::Client* alertmanager,
                   const CurrentPolicy& policy);
 
   [[nodiscard]] bool has_prometheus() const { return prometheus_ != nullptr; }
   [[nodiscard]] bool has_alertmanager() const { return alertmanager_ != nullptr; }
-  // Call it only with a Prometheus.
+  // Requires: has_prometheus().
   [[nodiscard]] Result<FleetSeries> ask_prometheus();
-  // Returns the number of Alertmanagers that Prometheus sends to; nullopt if it does not say.
+  // Returns the number of Alertmanagers that Prometheus sends to; nullopt if Prometheus does not
+  // report it.
   [[nodiscard]] std::optional<std::size_t> ask_for_alertmanagers();
-  // Call it only with an Alertmanager. Returns the nodes with a silenced alert that requests a
-  // Remediation.
+  // Returns the nodes with a silenced alert that requests a Remediation. Requires:
+  // has_alertmanager().
   [[nodiscard]] Result<std::set<std::string>> ask_alertmanager();
 
  private:

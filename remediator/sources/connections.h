@@ -1,6 +1,6 @@
 // Whether a finding of an exporter reaches a Remediation: how one replica of the remediator last
 // saw each link of that chain (target, series, alert, webhook, record). page/connection_watch
-// writes it as JSON into a ConfigMap; `gpuwardctl status`, `doctor` and the pages read it.
+// writes the facts as JSON into a ConfigMap. `gpuwardctl status`, `doctor` and the pages read them.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,24 @@
 
 namespace gpuward::remediator {
 
-// An alert that always fires while gpuward works. Alertmanager sends it to the webhook too: a
-// webhook that has not received it for kHeardWithin is disconnected.
+// An alert that always fires while gpuward works. Alertmanager also sends it to the webhook. A
+// webhook that has not received it for kHeardWithin counts as disconnected.
 inline constexpr std::string_view kHeartbeatAlert = "GpuwardDeadMansSwitch";
 inline constexpr std::chrono::minutes kHeardWithin{45};
-// Older facts do not describe the present.
+// How long facts are valid; older facts do not describe the present.
 inline constexpr std::chrono::minutes kFactsLast{5};
 
 // An accepted notification and its sender.
 struct WebhookCall {
   WallTime at{};
-  std::string receiver, sender;  // Alertmanager's receiver and its external URL; may be empty
+  std::string receiver, sender;  // Alertmanager's receiver and its external URL; may be empty.
 };
 
 // The last call of each kind. Only the heartbeat of this cluster proves the path of its alerts.
 struct WebhookCalls {
   std::optional<WebhookCall> any = {}, heartbeat = {};
-  // With the label `cluster` of another cluster, or without the one that the policy names.
+  // A heartbeat with the label `cluster` of another cluster, or without the label that the policy
+  // requires.
   std::optional<WebhookCall> foreign_heartbeat = {};
 };
 
@@ -40,7 +41,7 @@ struct RefusedCall {
   int status = 0;  // 401 or 403
 };
 
-// Names of nodes, sorted. The text of a ConfigMap is limited: at most kMostNamed of them.
+// Names of nodes, sorted; at most kMostNamed, because the text of a ConfigMap is limited.
 struct NamedNodes {
   static constexpr std::size_t kMostNamed = 100;
   std::size_t count = 0;
@@ -48,32 +49,34 @@ struct NamedNodes {
 
   void add(std::string_view name);
   [[nodiscard]] bool has(std::string_view name) const;
-  // Whether `has` may miss a name.
+  // Returns whether names are missing, so that has() may return a wrong false.
   [[nodiscard]] bool is_cut() const { return names.size() < count; }
 };
 
-// The lists contain only GPU nodes that have been in this cluster for some minutes. The first three
-// contain no node that is new, leaves, is excluded, is not Ready, or has an open Remediation.
+// Prometheus' view of the fleet. The lists contain only GPU nodes that have been in this cluster
+// for some minutes. without_target, down and without_series contain no node that is new, leaves, is
+// excluded, is not Ready, or has an open Remediation.
 struct PrometheusFacts {
-  std::string error = {};           // empty: it answered
-  std::size_t targets = 0, up = 0;  // exporters with a label `node`
-  std::size_t unnamed = 0;          // exporters without it: no rule counts them
-  std::size_t other_jobs = 0;       // exporters under another job: no rule counts them either
-  bool reads_remediator = false;    // it has series of a remediator
+  std::string error = {};           // Empty if Prometheus answered.
+  std::size_t targets = 0, up = 0;  // Exporters with a label `node`.
+  std::size_t unnamed = 0;          // Exporters without the label `node`; no rule counts them.
+  std::size_t other_jobs = 0;       // Exporters under another job; no rule counts them.
+  bool reads_remediator = false;    // Prometheus has series of a remediator.
   bool heartbeat_fires = false;     // kHeartbeatAlert fires
-  std::optional<std::size_t> alertmanagers = {};  // that it sends to; nullopt: unknown
+  // Number of Alertmanagers that Prometheus sends to; nullopt: unknown.
+  std::optional<std::size_t> alertmanagers = {};
   NamedNodes without_target = {}, down = {}, without_series = {};
-  // With a severity of reset or worse, but without an alert.
+  // Nodes with a severity of reset or worse, but without an alert.
   NamedNodes unalerted = {};
-  // With a firing alert that is not silenced and is in no Remediation.
+  // Nodes with a firing alert that is not silenced and is in no Remediation.
   NamedNodes unrecorded = {};
 };
 
 struct AlertmanagerFacts {
-  std::string error = {};  // empty: it answered
+  std::string error = {};  // Empty if Alertmanager answered.
 };
 
-// How far a machine's clock may be off.
+// Largest accepted error of a machine's clock.
 inline constexpr std::chrono::minutes kClockOff{1};
 
 struct Connections {
@@ -87,16 +90,17 @@ struct Connections {
 };
 
 [[nodiscard]] Json to_json(const Connections& connections);
-// A member that is missing or has another type counts as never seen.
+// Reads the facts. A member that is missing or has another type counts as never seen.
 [[nodiscard]] Connections connections_of(const Json& json);
 
-// Returns the newest facts of several replicas, preferably of one whose Prometheus answers, with
-// the last calls that any of them has accepted or refused. Ignores an entry from the future: it
-// would be the newest for as long as its clock was ahead. Nullopt: there is none.
+// Returns the newest facts of several replicas; nullopt if there are none. Prefers a replica with
+// an answering Prometheus, and adds the last calls that any replica has accepted or refused.
+// Ignores entries from the future, because such an entry would stay the newest until its time has
+// passed.
 [[nodiscard]] std::optional<Connections> newest_of(const std::map<std::string, std::string>& texts,
                                                    WallTime now);
 
-// Keeps the later one of each call.
+// Keeps the later call of each kind in `facts`.
 void keep_later_calls(Connections& facts, const Connections& others);
 
 }  // namespace gpuward::remediator

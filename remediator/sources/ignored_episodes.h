@@ -1,5 +1,5 @@
-// Which ignored alerts were logged already: an alert repeats for as long as it fires, and one line
-// is enough. Memory of this process only, bounded. Thread-safe.
+// Remembers which ignored alerts were logged already, so that an alert that repeats is logged once.
+// Bounded; the memory is lost with the process. Thread-safe. Used by the log of the intake.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class IgnoredEpisodes {
  public:
   static constexpr std::size_t kMost = 10'000;
 
-  // Whether this alert with that start was never ignored for that reason before.
+  // Returns whether this alert with this start was never ignored for this reason before.
   [[nodiscard]] bool is_new(const AlertSignal& signal, Ignored reason);
 
  private:

@@ -1,7 +1,7 @@
-// The receiver of all sources' alert signals. Behind it is a chain of three, put together in
-// config/evidence_sources.cpp: ConfirmedEnds (sources/; only for the webhook's signals),
-// OlderAlerts (intake/), and RemediationIntake (intake/), which writes them to the API server.
-// Tests put a list behind it.
+// The receiver of all sources' alert signals. config/evidence_sources.cpp builds a chain of three:
+// ConfirmedEnds (sources/; only for the webhook's signals), OlderAlerts (intake/), and
+// RemediationIntake (intake/), which writes the signals to the API server. Tests implement it with
+// a list.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 namespace gpuward::remediator {
 
 struct IntakeCounts {
-  std::size_t accepted = 0;   // new, and durable now
-  std::size_t duplicate = 0;  // known already: nothing was written
-  std::size_t ignored = 0;    // see Ignored
+  std::size_t accepted = 0;   // New signals that are now in the API server.
+  std::size_t duplicate = 0;  // Known signals; no write was needed.
+  std::size_t ignored = 0;    // Ignored signals; see Ignored.
 
   IntakeCounts& operator+=(const IntakeCounts& more) {
     accepted += more.accepted;
@@ -30,15 +30,16 @@ struct IntakeCounts {
 class IntakeObserver {
  public:
   virtual ~IntakeObserver() = default;
-  // Called on any thread, several at once, for each ignored copy; must be quick.
+  // Reports an ignored copy. Called on any thread, several at once; must be quick.
   virtual void on_ignored(const AlertSignal& signal, Ignored reason) = 0;
 };
 
 class Intake {
  public:
   virtual ~Intake() = default;
-  // Any thread; several at once. A value means that all of `signals` is in the API server. An error
-  // (kUnavailable, kOverloaded, kTimeout) means that some may not be: the sender must retry.
+  // Stores all `signals`. Any thread may call it, several at once. A value means that all of them
+  // are in the API server. After an error (kUnavailable, kOverloaded, kTimeout) some may be
+  // missing, and the sender must retry.
   [[nodiscard]] virtual Result<IntakeCounts> take(std::span<const AlertSignal> signals,
                                                   Clock::Steady deadline) = 0;
 };

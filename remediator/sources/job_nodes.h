@@ -1,5 +1,6 @@
-// Reports on the other nodes on which the jobs of a silent node run: if a job has lost several
-// nodes, or another of its nodes has a fault, an operator knows where to look.
+// Reports on the other nodes that run the jobs of a silent node. If a job has lost several nodes,
+// or another of its nodes has a fault, the report tells an operator where to look. Used by
+// sources/silent_source.
 #pragma once
 
 #include <string>
@@ -14,14 +15,14 @@ namespace gpuward::remediator {
 
 class JobNodes final : public LastKnown {
  public:
-  // All must outlive it.
+  // The arguments must outlive this object.
   JobNodes(kube::Api& api, const NodeSigns& nodes, const KnownEvidence& known, Clock& clock)
       : api_(api), nodes_(nodes), known_(known), clock_(clock) {}
-  // Reads the pods of the node, and those of at most two of its jobs.
+  // Reads the pods of the node, and the pods of at most two of its jobs.
   [[nodiscard]] Result<std::string> of(const NodeSign& node) override;
 
  private:
-  // "gpu-3: GpuXidReboot (reboot)", for each node with a report.
+  // Returns "gpu-3: GpuXidReboot (reboot)" for each node with a report.
   [[nodiscard]] std::vector<std::string> said_of(const std::vector<std::string>& nodes) const;
 
   kube::Api& api_;

@@ -1,5 +1,5 @@
 // Finds the evidence of the open Remediations, for sources that must report the end of each alert
-// themselves. It is read from the cluster, so that a restart loses none. Implemented by
+// themselves. The evidence is in the cluster, so that a restart loses none. Implemented by
 // records/cluster_view.
 #pragma once
 
@@ -14,8 +14,8 @@ namespace gpuward::remediator {
 class KnownEvidence {
  public:
   virtual ~KnownEvidence() = default;
-  // Returns the evidence that still fires and whose fingerprint begins with `origin`, as it
-  // arrived.
+  // Returns the firing evidence with a fingerprint that begins with `origin`, in the form in which
+  // it arrived.
   [[nodiscard]] virtual std::vector<AlertSignal> firing_from(std::string_view origin) const = 0;
 };
 

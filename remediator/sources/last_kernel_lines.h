@@ -13,7 +13,7 @@ namespace gpuward::remediator {
 
 class LastKernelLines final : public LastKnown {
  public:
-  // All must outlive it.
+  // The arguments must outlive this object.
   LastKernelLines(LokiPlace place, http::Client& http, const CurrentPolicy& policy, Clock& clock)
       : loki_(std::move(place), http), policy_(policy), clock_(clock) {}
   [[nodiscard]] Result<std::string> of(const NodeSign& node) override;

@@ -1,4 +1,4 @@
-// The last known facts about a silent node from one source, for people: a part of the text in its
+// Returns the last known facts about a silent node from one source, as a part of the text in its
 // Remediation. Implemented by sources/last_kernel_lines and sources/job_nodes, used by
 // sources/silent_source.
 #pragma once
@@ -15,7 +15,7 @@ class LastKnown {
  public:
   virtual ~LastKnown() = default;
   // Returns in bounded time a clause that names its source or its subject ("Loki: ...", "JobSet
-  // ..."); empty: nothing is known.
+  // ..."); empty if there are no facts.
   [[nodiscard]] virtual Result<std::string> of(const NodeSign& node) = 0;
 };
 

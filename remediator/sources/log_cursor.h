@@ -1,6 +1,6 @@
-// How far the logs were read, kept in a ConfigMap of the cluster, so that the next process
-// continues from there. Written by compare-and-set: if two replicas believe that they lead, one
-// fails.
+// The position up to which the logs were read, in a ConfigMap of the cluster, so that the next
+// process continues from there. Writes use compare-and-set: if two replicas believe that they lead,
+// one of them fails. Used by sources/loki_source.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace gpuward::remediator {
 
-// By feed name; nanoseconds since 1970.
+// Nanoseconds since 1970, by feed name.
 using LogPositions = std::map<std::string, std::int64_t>;
 
 // One thread.
@@ -20,9 +20,10 @@ class LogCursor {
   // `api` must outlive it.
   LogCursor(kube::Api& api, std::string ns) : api_(api), ns_(std::move(ns)) {}
 
-  // Empty if no logs were ever read. Skips entries that are not numbers.
+  // Returns the positions; empty if no logs were ever read. Skips entries that are not numbers.
   [[nodiscard]] Result<LogPositions> load();
-  // kConflict: another process has written it since load(); load again.
+  // Writes the positions. Returns kConflict if another process has written them since load(); the
+  // caller loads again.
   [[nodiscard]] Status save(const LogPositions& positions);
 
  private:

@@ -1,7 +1,7 @@
-// Reads the kernel's and the pods' lines that node agents have sent to Loki, without gaps: from a
-// cursor in the cluster on, each time overlapping a little for late lines, and after an outage of
-// Loki again from its beginning. Skips lines that were read before. All times are Loki's. Findings
-// are foreign evidence: they lead no further than the cordon.
+// Reads the lines of the kernel and of pods that node agents have sent to Loki, without gaps. It
+// starts at a cursor in the cluster. Each read overlaps a little for late lines, and after an
+// outage of Loki the source reads the outage again. It skips lines that it has already processed.
+// All times are Loki's. Findings are foreign evidence, which justifies at most the cordon.
 #pragma once
 
 #include <chrono>
@@ -29,14 +29,15 @@ namespace gpuward::remediator {
 
 struct LokiSettings {
   LokiPlace place;
-  std::vector<std::string> namespaces;  // whose pods' lines are read; empty: none
-  std::string state_namespace;          // of the cursor
-  Triage* triage = nullptr;             // gets the lines that the catalogue does not know
+  std::vector<std::string> namespaces;  // Namespaces of the pods with lines to read; empty: none.
+  std::string state_namespace;          // Namespace of the cursor.
+  Triage* triage = nullptr;             // Gets the lines that the catalogue does not know.
 };
 
 class LokiSource final : public Source {
  public:
-  // All must outlive it; `api` refuses writes while this replica is not the leader.
+  // The arguments must outlive the source. `api` refuses writes while this replica is not the
+  // leader.
   LokiSource(LokiSettings settings, http::Client& http, kube::Api& api, const CurrentPolicy& policy,
              const KnownEvidence& known, Clock& clock);
   [[nodiscard]] std::string_view name() const override { return "loki"; }
@@ -48,7 +49,7 @@ class LokiSource final : public Source {
 
  private:
   enum class Feed : std::uint8_t { kKernel, kPods };
-  // The results of a read count once its alert signals are durable.
+  // The results of a read. They count once the alert signals of the read are durable.
   struct Pending {
     std::map<Feed, LogProgress> progress;
     std::vector<LineMemory::Key> lines;
@@ -60,7 +61,7 @@ class LokiSource final : public Source {
   [[nodiscard]] static std::string name_of(Feed feed);
   [[nodiscard]] Status load();
   [[nodiscard]] Status require_only_writer();
-  [[nodiscard]] std::int64_t now() const;  // Loki's
+  [[nodiscard]] std::int64_t now() const;  // Time by Loki's clock.
   [[nodiscard]] std::string query_of(Feed feed, const LokiRules& rules) const;
   [[nodiscard]] LogProgress next_of(Feed feed, std::int64_t overlap, SourceFindings& findings);
   [[nodiscard]] Status read(Feed feed, const LokiRules& rules, SourceFindings& findings);
@@ -79,15 +80,15 @@ class LokiSource final : public Source {
   const xid::Catalogue catalogue_;
 
   bool is_loaded_ = false;
-  bool is_only_writer_ = false;  // of konduktor's taint, since this process started
-  // A query has failed since the last settled read, or the process before may have had one that
-  // did.
+  // No other writer of konduktor's taint was found since this process started.
+  bool is_only_writer_ = false;
+  // True if a query has failed since the last settled read, and at the start of the process.
   bool may_be_outage_ = false;
   std::optional<Clock::Steady> writers_looked_at_;
   std::optional<Clock::Steady> looked_at_, saved_at_;
-  std::int64_t read_since_ = 0;    // by Loki's clock: this process has read all lines since
-  std::chrono::seconds ahead_{0};  // how far Loki's clock is ahead of this machine's
-  // The largest query; smaller for a while after one that was too large.
+  std::int64_t read_since_ = 0;    // This process has read all lines since then, by Loki's clock.
+  std::chrono::seconds ahead_{0};  // How far Loki's clock is ahead of this machine's clock.
+  // Limits of a query; smaller for a while after a query that was too large.
   std::size_t limit_;
   std::chrono::nanoseconds range_;
   std::optional<Clock::Steady> asked_too_much_at_;

@@ -1,7 +1,7 @@
-// An event of the monitor that gpuward replaces, as it posts it to a webhook: a finding on one
-// node, in its own classes. Foreign evidence: it leads no further than the cordon. It ends if it is
-// not repeated for a while, because the monitor does not report that an error is over. Pure, except
-// for the source.
+// Reads an event of the monitor that gpuward replaces: a finding on one node in the monitor's own
+// classes. It is foreign evidence, which justifies at most the cordon. The monitor does not report
+// that an error is over, so the finding ends if it is not repeated for a while. Pure, except for
+// the source.
 #pragma once
 
 #include <chrono>
@@ -27,15 +27,15 @@ namespace gpuward::remediator {
                                                                  WallTime now,
                                                                  std::string_view cluster = {});
 
-// Ends findings that no event has repeated for loki.quiet_for: a repeat moves the start
+// Ends findings that no event has repeated for loki.quiet_for. A repeat moves the start
 // (model/evidence).
 class MonitorEventSource final : public Source {
  public:
-  // All must outlive it.
+  // The arguments must outlive the source.
   MonitorEventSource(const CurrentPolicy& policy, const KnownEvidence& known, Clock& clock)
       : policy_(policy), known_(known), clock_(clock) {}
   [[nodiscard]] std::string_view name() const override { return "events"; }
-  // It makes no request.
+  // This source makes no request.
   [[nodiscard]] std::chrono::milliseconds every() const override {
     return std::chrono::seconds(15);
   }

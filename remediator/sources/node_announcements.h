@@ -11,14 +11,14 @@ namespace gpuward::remediator {
 
 struct AnnouncedNode {
   std::string node;
-  std::vector<NodeAnnouncement> list;  // empty: nothing is announced
+  std::vector<NodeAnnouncement> list;  // Empty: the cloud has announced nothing.
 };
 
 // Thread-safe.
 class NodeAnnouncements {
  public:
   virtual ~NodeAnnouncements() = default;
-  // Returns those of all nodes.
+  // Returns the announcements of all nodes.
   [[nodiscard]] virtual std::vector<AnnouncedNode> announcements() const = 0;
 };
 

@@ -17,11 +17,11 @@ class NodeConditions {
   virtual ~NodeConditions() = default;
   [[nodiscard]] virtual std::vector<ConditionSeen> conditions(
       std::span<const ConditionRule> rules) const = 0;
-  // Whether one of the rules with the fingerprint applies to the node. Every rule applies to a node
-  // that the informer does not know.
+  // Returns whether one of the rules with the fingerprint applies to the node. Every rule applies
+  // to a node that the informer does not know.
   [[nodiscard]] virtual bool is_ruled(const std::string& node, const std::string& fingerprint,
                                       std::span<const ConditionRule> rules) const = 0;
-  // Whether the informers have just heard from the API server.
+  // Returns whether the informers have just heard from the API server.
   [[nodiscard]] virtual bool is_current(Clock::Steady now) const = 0;
 };
 

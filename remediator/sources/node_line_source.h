@@ -1,7 +1,7 @@
-// Sends the policy's language model the kernel lines that exporters have found and no table knows,
-// so that the model can be used without Loki. It has no findings of its own: the model's answers
-// come through sources/triage_source. Only a node's own exporter can name it: the admission policy
-// in manifests/exporter-admission.yaml ensures that.
+// Sends kernel lines that exporters have found and no table knows to the policy's language model,
+// so that the model can be used without Loki. This source returns no findings; the model's answers
+// come through sources/triage_source. Only a node's own exporter can write lines for the node, as
+// the admission policy in manifests/exporter-admission.yaml ensures.
 #pragma once
 
 #include <chrono>
@@ -19,11 +19,11 @@ namespace gpuward::remediator {
 
 class NodeLineSource final : public Source {
  public:
-  // All must outlive it.
+  // The arguments must outlive the source.
   NodeLineSource(const NodeLines& nodes, Triage& triage, const CurrentPolicy& policy, Clock& clock)
       : nodes_(nodes), triage_(triage), policy_(policy), clock_(clock) {}
   [[nodiscard]] std::string_view name() const override { return "node-lines"; }
-  // It makes no request.
+  // This source makes no request.
   [[nodiscard]] std::chrono::milliseconds every() const override { return std::chrono::seconds(5); }
   [[nodiscard]] Result<SourceFindings> look() override;
 
@@ -32,7 +32,7 @@ class NodeLineSource final : public Source {
   Triage& triage_;
   const CurrentPolicy& policy_;
   Clock& clock_;
-  std::set<std::string> shown_;  // hashes of lines that were sent and are still on a node
+  std::set<std::string> shown_;  // Hashes of lines that were sent and are still on a node.
 };
 
 }  // namespace gpuward::remediator

@@ -13,10 +13,10 @@ namespace gpuward::remediator {
 class NodeSigns {
  public:
   virtual ~NodeSigns() = default;
-  // `now`: decides which records are recent.
+  // Returns the signs of all nodes. `now` decides which records are recent.
   [[nodiscard]] virtual std::vector<NodeSign> signs(WallTime now) const = 0;
-  // Whether the informers have just heard from the API server. If not, the data is old, and the
-  // silence may be that of the API server itself.
+  // Returns whether the informers have just heard from the API server. If not, the data is old, and
+  // the API server itself may be silent.
   [[nodiscard]] virtual bool is_current(Clock::Steady now) const = 0;
 };
 

@@ -1,6 +1,7 @@
-// One instant query to Prometheus and the common parts of all readers of its answers. Each sample
-// of an answer has a label `what`, which names its part of the query. A Prometheus that did not
-// answer is not queried again for a while. Used by prometheus_reports and prometheus_scrapes.
+// Sends one instant query to Prometheus, and has the common parts of all readers of the answers.
+// Each sample of an answer has a label `what`, which names its part of the query. A Prometheus that
+// did not answer is not queried again for a while. Used by prometheus_reports and
+// prometheus_scrapes.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,7 @@
 
 namespace gpuward::remediator {
 
-// Adds the label `what` to a part of the query: an instant query drops the metric's name if
+// Returns `expression` with the label `what`. An instant query drops the metric's name if
 // timestamp() is applied, and does not return a sample's own time otherwise.
 [[nodiscard]] std::string query_part(const std::string& expression, std::string_view what);
 
@@ -26,13 +27,14 @@ namespace gpuward::remediator {
 // Thread-safe.
 class PrometheusQuery {
  public:
-  // `url` is Prometheus' base (`http://prometheus:9090`); `http` and `clock` must outlive this.
+  // `url` is the base URL of Prometheus (`http://prometheus:9090`). `http` and `clock` must outlive
+  // this object.
   PrometheusQuery(std::string url, http::Client& http, Clock& clock,
                   std::chrono::milliseconds timeout);
-  // Returns the body of the answer. kOverloaded if Prometheus failed to answer a moment ago and was
-  // not queried; each error contains `about`.
+  // Returns the body of the answer. Returns kOverloaded if Prometheus failed to answer a moment ago
+  // and was not queried. Each error contains `about`.
   [[nodiscard]] Result<std::string> ask(const std::string& query, std::string_view about);
-  // Whether it failed to answer a moment ago.
+  // Returns whether Prometheus failed to answer a moment ago.
   [[nodiscard]] bool is_quiet() const { return clock_.steady() < quiet_until_.load(); }
 
  private:

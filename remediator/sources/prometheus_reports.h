@@ -21,7 +21,8 @@ namespace gpuward::remediator {
 
 class PrometheusReports final : public HealthReports {
  public:
-  // `url` is Prometheus' base (`http://prometheus:9090`); the others must outlive this.
+  // `url` is the base URL of Prometheus (`http://prometheus:9090`). The other arguments must
+  // outlive this object.
   PrometheusReports(std::string url, http::Client& http, const CurrentPolicy& policy, Clock& clock,
                     std::chrono::milliseconds timeout = std::chrono::seconds(2));
   [[nodiscard]] Result<HealthReport> latest(std::string_view node) override;
@@ -31,16 +32,16 @@ class PrometheusReports final : public HealthReports {
   const CurrentPolicy& policy_;
 };
 
-// The PromQL for one node; `node` must have passed kube::validate_node_name.
-// `cluster` is the policy's.
+// Returns the PromQL for one node; `node` must have passed kube::validate_node_name. `cluster` is
+// the policy's name of the cluster.
 [[nodiscard]] std::string report_query(std::string_view node, std::string_view cluster = {});
 
-// Decodes the answer of /api/v1/query to it. The worst severity, the weakest kernel evidence and
-// the oldest measurement count.
+// Decodes the answer of /api/v1/query to report_query(). If there are several samples, the worst
+// severity, the weakest kernel evidence and the oldest measurement count.
 [[nodiscard]] Result<HealthReport> decode_report(std::string_view body);
 
-// The PromQL for which nodes have reported those GPUs, and when; each GPU is a serial number or
-// UUID.
+// Returns the PromQL for the nodes that have reported the `gpus`, and the times of these reports.
+// Each GPU is a serial number or UUID.
 [[nodiscard]] std::string claims_query(std::string_view node, std::span<const std::string> gpus,
                                        std::string_view cluster = {});
 [[nodiscard]] Result<std::map<std::string, GpuClaims>> decode_claims(std::string_view body);

@@ -1,5 +1,5 @@
-// What Prometheus knows about a node from its own series `up`: whether it still reads the exporter
-// there, or any other target. One query per node. Used in the text about a silent node, and as one
+// Reads Prometheus' own series `up` of a node: whether Prometheus still reads the node's exporter,
+// or any other target on it. One query per node. Used in the text about a silent node, and as one
 // of the proofs that a machine is down.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace gpuward::remediator {
 
 class PrometheusScrapes final : public ScrapeStates {
  public:
-  // The same as for PrometheusReports.
+  // The arguments are the same as for PrometheusReports.
   PrometheusScrapes(std::string url, http::Client& http, const CurrentPolicy& policy, Clock& clock);
   [[nodiscard]] Result<NodeScrapes> of(std::string_view node, std::string_view address) override;
 
@@ -25,12 +25,12 @@ class PrometheusScrapes final : public ScrapeStates {
   const CurrentPolicy& policy_;
 };
 
-// The PromQL for one node; `node` must have passed kube::validate_node_name. An address that is not
-// an IP is ignored; `cluster` is the policy's.
+// Returns the PromQL for one node; `node` must have passed kube::validate_node_name. An address
+// that is not an IP is ignored. `cluster` is the policy's name of the cluster.
 [[nodiscard]] std::string scrapes_query(std::string_view node, std::string_view address,
                                         std::string_view cluster = {});
 
-// Decodes the answer of /api/v1/query to it.
+// Decodes the answer of /api/v1/query to scrapes_query().
 [[nodiscard]] Result<NodeScrapes> decode_scrapes(std::string_view body);
 
 }  // namespace gpuward::remediator

@@ -1,4 +1,4 @@
-// Findings from lines end by silence: after a while without another line. Pure; used by
+// Ends findings from log lines after a while without another such line. Pure; used by
 // sources/loki_source and sources/triage_source.
 #pragma once
 
@@ -12,20 +12,20 @@
 
 namespace gpuward::remediator {
 
-// By fingerprint: the time of the last line with that finding, in nanoseconds since 1970.
+// The time of the last line of each finding, in nanoseconds since 1970, by fingerprint.
 using LastLines = std::map<std::string, std::int64_t>;
 
-// Keeps the later time for each.
+// Adds `more` to `into`, and keeps the later time of each finding.
 void merge(LastLines& into, const LastLines& more);
 
 struct QuietTime {
-  std::int64_t now = 0;  // by the clock of the lines' times
+  std::int64_t now = 0;  // Present time by the clock of the lines' times.
   std::chrono::milliseconds after{0};
-  WallTime ended_at;  // by our own clock
+  WallTime ended_at;  // Present time by gpuward's own clock.
 };
 
-// Returns those of the `firing` ones that no line has repeated for so long, as ended ones. For one
-// that is not in `last`, the time counts from its start.
+// Returns the `firing` signals that no line has repeated for `quiet.after`, as ended signals. For a
+// signal that is not in `last`, the time counts from its start.
 [[nodiscard]] std::vector<AlertSignal> quiet_signals(std::vector<AlertSignal> firing,
                                                      const LastLines& last, const QuietTime& quiet);
 

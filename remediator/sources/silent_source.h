@@ -1,7 +1,7 @@
-// GPU nodes whose kubelet no longer reports, as findings, by the policy's section `silent`. A node
+// Finds GPU nodes with a kubelet that no longer reports, by the policy's section `silent`. A node
 // that has been Ready again for a while is no longer silent. Nodes that are silent because of a
-// probable partition get no findings: they are counted, and one alert notifies operators of all of
-// them.
+// probable partition get no findings. The source counts them, and one alert notifies operators of
+// all of them.
 #pragma once
 
 #include <chrono>
@@ -21,13 +21,13 @@
 
 namespace gpuward::remediator {
 
-// How long a node that was silent must be Ready.
+// How long a node that was silent must be Ready before its finding ends.
 inline constexpr std::chrono::minutes kBackFor{2};
 
 class SilentSource final : public Source {
  public:
-  // All must outlive it; `scrapes` is null if no Prometheus is configured. `last_known`: further
-  // sources of facts about a silent node, read once for each silence.
+  // The arguments must outlive the source; `scrapes` is null if no Prometheus is configured.
+  // `last_known`: further sources of facts about a silent node, read once for each silence.
   SilentSource(const CurrentPolicy& policy, const NodeSigns& nodes, const KnownEvidence& known,
                ScrapeStates* scrapes, Clock& clock,
                std::vector<std::unique_ptr<LastKnown>> last_known = {})
@@ -50,7 +50,7 @@ class SilentSource final : public Source {
   };
 
   [[nodiscard]] AlertSignal signal_of(const NodeSign& node, const SilentRules& rules);
-  // The facts of the other sources, for a silence that is not recorded yet.
+  // Returns the facts of the other sources, for a silence that is not recorded yet.
   [[nodiscard]] std::string told_of(const NodeSign& node);
 
   const CurrentPolicy& policy_;
@@ -59,8 +59,8 @@ class SilentSource final : public Source {
   ScrapeStates* scrapes_;
   Clock& clock_;
   const std::vector<std::unique_ptr<LastKnown>> last_known_;
-  std::map<std::string, Told> told_;  // of the nodes that were silent at the last check
-  std::vector<bool> did_not_answer_;  // of `last_known_`, in this check
+  std::map<std::string, Told> told_;  // Nodes that were silent at the last check.
+  std::vector<bool> did_not_answer_;  // Which of `last_known_` did not answer in this check.
 };
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
-// A source that is read regularly for its knowledge of the nodes: the seam between
-// sources/source_poll, which reads, hands over and counts, and the one file of each source. A new
-// source is one file and one line in sources/all.cpp.
+// The interface of a source that is read regularly for evidence about nodes. sources/source_poll
+// reads the source, passes on its signals and counts them. A new source is one file and one line in
+// sources/all.cpp.
 #pragma once
 
 #include <chrono>
@@ -19,23 +19,23 @@ namespace gpuward::remediator {
 // The result of one read.
 struct SourceFindings {
   std::vector<AlertSignal> signals;
-  std::size_t read = 0;                       // number of alerts, conditions or lines read
-  std::optional<std::chrono::seconds> lag{};  // how far the data lags behind the present
-  // Number of nodes by the source's verdict; only from a source that counts nodes.
+  std::size_t read = 0;                       // Number of alerts, conditions or lines read.
+  std::optional<std::chrono::seconds> lag{};  // How far the data lags behind the present.
+  // Number of nodes by the source's verdict; empty for a source that counts no nodes.
   std::map<std::string, std::size_t> nodes{};
-  bool has_more = false;             // the next read need not wait
-  std::optional<Error> complaint{};  // a failure of one part; the rest is valid
+  bool has_more = false;             // The next read need not wait.
+  std::optional<Error> complaint{};  // A failure of one part; all other values are valid.
 };
 
-// Each is used by one thread.
+// One thread uses each source.
 class Source {
  public:
   virtual ~Source() = default;
-  [[nodiscard]] virtual std::string_view name() const = 0;  // the label of its metrics
+  [[nodiscard]] virtual std::string_view name() const = 0;  // The label of the source's metrics.
   [[nodiscard]] virtual std::chrono::milliseconds every() const = 0;
   [[nodiscard]] virtual Result<SourceFindings> look() = 0;
-  // Called when the signals of the last read are durable. Until then the source may return them
-  // again.
+  // Called when the signals of the last read are durable. Until then the source may return the same
+  // signals again.
   [[nodiscard]] virtual Status settle() { return {}; }
 };
 

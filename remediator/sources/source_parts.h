@@ -1,6 +1,6 @@
-// The parts of the polled sources, and the table of all of them (sources/all.cpp). The webhook is
-// not one of them: config/evidence_sources.cpp adds it. Made by the composition root, which fills
-// in the values from the flags.
+// The dependencies of the polled sources, and the function that makes them (sources/all.cpp).
+// config/evidence_sources.cpp adds the webhook, which is not polled. The composition root fills in
+// the values from the flags.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@
 
 namespace gpuward::remediator {
 
-// All must outlive the sources.
+// The arguments must outlive the sources.
 struct SourceParts {
   const CurrentPolicy& policy;
   const KnownEvidence& known;
@@ -31,14 +31,15 @@ struct SourceParts {
   const NodeAnnouncements& announcements;
   const NodeLines& node_lines;
   Clock& clock;
-  std::optional<PrometheusSourceOptions> prometheus;  // absent: gpuward does not read its alerts
+  // nullopt: gpuward does not read alerts from Prometheus.
+  std::optional<PrometheusSourceOptions> prometheus;
   http::Client* prometheus_client = nullptr;
-  std::optional<LokiSettings> loki;  // absent: gpuward reads no logs
+  std::optional<LokiSettings> loki;  // nullopt: gpuward reads no logs.
   http::Client* loki_client = nullptr;
-  const NodeSigns* signs = nullptr;  // null: no search for silent nodes
-  ScrapeStates* scrapes = nullptr;   // null: no Prometheus reports scrapes
-  Triage* triage = nullptr;          // null: no language model
-  kube::Api& api;                    // writes nothing while this replica is not the leader
+  const NodeSigns* signs = nullptr;  // Null: gpuward does not look for silent nodes.
+  ScrapeStates* scrapes = nullptr;   // Null: no Prometheus reports scrapes.
+  Triage* triage = nullptr;          // Null: no language model is configured.
+  kube::Api& api;                    // Writes nothing while this replica is not the leader.
 };
 
 // Returns the sources that are switched on.

@@ -1,5 +1,5 @@
-// Reads one source at its pace and passes its findings to the intake, as a webhook does with
-// alerts. Only the leader reads. A failed round is counted; the next one follows anyway.
+// Reads one source at its interval, and passes its findings to the intake, as a webhook does with
+// alerts. Only the leader reads. A failed round is counted, and the next round follows anyway.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ struct SourceCounts {
   std::uint64_t errors = 0, read = 0, findings = 0;
   std::optional<Clock::Wall> last_success;
   std::optional<std::chrono::seconds> lag;
-  std::map<std::string, std::size_t> nodes = {};  // by the source's last verdict
+  std::map<std::string, std::size_t> nodes = {};  // Number of nodes by the source's last verdict.
 };
 
 // One read, and the intake's answer to it.
@@ -34,21 +34,21 @@ struct SourceRound {
   SourceFindings findings;
   IntakeCounts taken;
 };
-// One round of SourcePoll: the source settles only after its signals are durable.
+// Runs one round of SourcePoll. The source settles only after its signals are durable.
 [[nodiscard]] Result<SourceRound> ask_once(Source& source, Intake& intake, const Clock& clock);
 
 struct SourcePollParts {
   Intake& intake;
   Clock& clock;
   std::function<bool()> leads;
-  std::function<void(const Error&)> on_error;  // on the thread, for rounds that failed
-  Log& log;                                    // each round at debug
+  std::function<void(const Error&)> on_error;  // Called on the thread for failed rounds.
+  Log& log;                                    // Logs each round at level debug.
 };
 
 class SourcePoll {
  public:
   // Starts the thread; the destructor stops and joins it. The references in `parts` must outlive
-  // it.
+  // this object.
   SourcePoll(std::unique_ptr<Source> source, SourcePollParts parts);
   ~SourcePoll();
   SourcePoll(const SourcePoll&) = delete;

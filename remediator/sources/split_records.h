@@ -1,5 +1,5 @@
-// Joins kernel records that came to Loki in several lines, for each node by itself, as the exporter
-// does for a text log. Used by sources/loki_source.
+// Joins kernel records that came to Loki in several lines, for each node separately. The exporter
+// does the same for a text log. Used by sources/loki_source.
 #pragma once
 
 #include <map>
@@ -10,16 +10,16 @@
 
 namespace gpuward::remediator {
 
-// A copy is a state to return to. One thread.
+// Joins lines. A copy of the object can restore an earlier state. One thread.
 class SplitRecords {
  public:
-  // Call once with each line, in order of time: it returns the line itself or, if the line
-  // completes a record of several lines, that record. Bounded: with too many open records, all are
-  // forgotten.
+  // Returns the line itself or, if the line completes a record of several lines, the whole record.
+  // The caller passes each line once, in order of time. Bounded: with too many open records, all of
+  // them are dropped.
   [[nodiscard]] LogLine push(LogLine line, const std::string& node_label);
 
  private:
-  std::map<std::string, xid::RecordJoiner> open_;  // by node; only open records
+  std::map<std::string, xid::RecordJoiner> open_;  // Open records by node.
 };
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
-// Passes a language model's answers about unknown lines to the intake like all other evidence, as
-// foreign evidence of a class: it leads no further than the cordon, for any answer. One finding per
-// node and class; it ends after `loki.quiet_for` without another such line.
+// Passes a language model's answers about unknown lines to the intake as foreign evidence. Such
+// evidence justifies at most the cordon, for any answer. There is one finding per node and class;
+// it ends after `loki.quiet_for` without another such line.
 #pragma once
 
 #include <string_view>
@@ -15,14 +15,14 @@
 
 namespace gpuward::remediator {
 
-// Prefix of the fingerprints of such evidence.
+// Prefix of the fingerprints of a model's answers.
 inline constexpr std::string_view kTriageOrigin = "triage.";
 
 [[nodiscard]] AlertSignal signal_of_finding(const TriageFinding& finding);
 
 class TriageSource final : public Source {
  public:
-  // All must outlive it.
+  // The arguments must outlive the source.
   TriageSource(Triage& triage, const CurrentPolicy& policy, const KnownEvidence& known,
                Clock& clock)
       : triage_(triage), policy_(policy), known_(known), clock_(clock) {}
@@ -36,7 +36,7 @@ class TriageSource final : public Source {
   const CurrentPolicy& policy_;
   const KnownEvidence& known_;
   Clock& clock_;
-  std::size_t taken_ = 0;  // findings of the last read
+  std::size_t taken_ = 0;  // Number of findings in the last read.
   LastLines last_lines_;
 };
 
