@@ -1,5 +1,5 @@
 // The limits of the policy's section `budgets` (read_budgets() reads it), with their defaults.
-// Plain values. Shares are of the nodes in the census (fleet.h).
+// Plain values. Shares are relative to the nodes in the census (fleet.h).
 #pragma once
 
 #include <chrono>
@@ -23,13 +23,13 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-// Fractions of a node are rounded to the safe side. A maximum, and a threshold that sets off an
-// alarm, is rounded down: 5 % of 39 nodes is 1. Without nodes nothing is allowed.
+// Returns the share as a maximum or as an alarm threshold, rounded down: 5 % of 39 nodes is 1.
+// Without nodes the result is 0.
 [[nodiscard]] int at_most(const Share& share, std::size_t nodes);
-// A minimum that must remain is rounded up: 50 % of 3 nodes is 2.
+// Returns the share as a minimum that must remain, rounded up: 50 % of 3 nodes is 2.
 [[nodiscard]] int at_least(const Share& share, std::size_t nodes);
 
-// A limit of nodes that were begun within the window.
+// Limit for the nodes on which a disruption began within the window.
 struct WindowLimit {
   Share share;
   std::chrono::milliseconds window{0};
@@ -44,7 +44,8 @@ struct ScopeLimit {
   friend bool operator==(const ScopeLimit&, const ScopeLimit&) = default;
 };
 
-// A limit among the nodes that share a value of `label`; it does not limit nodes without the label.
+// A limit among the nodes with the same value of `label`. It does not limit nodes without the
+// label.
 struct LabelLimit {
   std::string label;
   ScopeLimit limit;
@@ -63,13 +64,14 @@ struct PoolLimits {
 // A pool of the policy (`pools`).
 struct OwnPool {
   LabelledPool pool;
-  std::optional<PoolLimits> limits;  // none: its nodes count as if this pool did not exist
+  // nullopt: the nodes of the pool count as if the pool did not exist.
+  std::optional<PoolLimits> limits;
 
   friend bool operator==(const OwnPool&, const OwnPool&) = default;
 };
 
-// docs/configuration.md says what each limits. The only node of a pool can always be tainted and
-// handled: `tainted` therefore allows two, and there is no `min_healthy`.
+// All limits; docs/configuration.md describes each. The defaults allow that the only node of a pool
+// is tainted and handled, so `tainted` allows two nodes and `min_healthy` is 0.
 struct BudgetLimits {
   ScopeLimit cluster{.at_once = {1, 5}};
   ScopeLimit pool{.at_once = {1, 10}};
@@ -88,8 +90,8 @@ struct BudgetLimits {
   WindowLimit storm{{3, 10}, std::chrono::minutes(10)};
   WindowLimit breaker{{5, 10}, std::chrono::minutes(10)};
   std::chrono::milliseconds orphan_hold{std::chrono::hours(24)};
-  std::vector<OwnPool> own_pools;  // in the policy's order
-  PlaceKeys keys;                  // `domains` and `own_pools` are filled by place_keys()
+  std::vector<OwnPool> own_pools;  // In the policy's order.
+  PlaceKeys keys;                  // place_keys() fills in `domains` and `own_pools`.
 
   // Returns the limits of the pool of that name.
   [[nodiscard]] PoolLimits in_pool(std::string_view name) const;
@@ -97,7 +99,7 @@ struct BudgetLimits {
   friend bool operator==(const BudgetLimits&, const BudgetLimits&) = default;
 };
 
-// Whether the circuit breaker never opens by itself: all nodes may fail at once.
+// Returns whether the circuit breaker never opens by itself, because all nodes may fail at once.
 [[nodiscard]] bool is_breaker_off(const BudgetLimits& limits);
 
 // Returns the label keys with which the census must be read.

@@ -17,17 +17,18 @@ inline const std::string kClusterLabel = "cluster";
 // Reads the key `cluster`; empty if it is absent. Faults are reported to the file.
 [[nodiscard]] std::string read_cluster_name(const YamlMap& root);
 
-// Whether an alert or series with these labels is about this cluster. If an alert names a cluster,
-// the policy must name its own; if the policy names a cluster, an alert must too, because node
-// names repeat from cluster to cluster. Otherwise kInvalid with the reason.
+// Returns whether an alert or series with these labels is about this cluster. If an alert names a
+// cluster, the policy must name its own; if the policy names a cluster, an alert must too.
+// Otherwise returns kInvalid with the reason, because node names repeat from cluster to cluster.
 [[nodiscard]] Result<bool> is_of_cluster(const std::map<std::string, std::string>& labels,
                                          std::string_view cluster);
 
-// For a PromQL selector, after its other matchers: `,cluster=~"|NAME"`. A series without the label
-// belongs to this cluster, because gpuward queries the cluster's own Prometheus (external labels
-// are added to sent data, not to stored data). Empty if `cluster` is empty.
+// Returns a matcher to append to a PromQL selector: `,cluster=~"|NAME"`; empty if `cluster` is
+// empty. A series without the label belongs to this cluster, because Prometheus adds external
+// labels to sent data and not to stored data.
 [[nodiscard]] std::string cluster_matcher(std::string_view cluster);
-// Series that name another cluster: `,cluster!~"|NAME"`. Empty if `cluster` is empty.
+// Returns the matcher for series that name another cluster: `,cluster!~"|NAME"`; empty if `cluster`
+// is empty.
 [[nodiscard]] std::string other_clusters_matcher(std::string_view cluster);
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
-// Which conditions of a node are findings: the rules that replace Draino. Pure;
-// read_condition_rules() reads them from YAML, records/cluster_view applies them to the known
-// nodes, and sources/condition_source turns them into alert signals.
+// The rules that make conditions of a node findings; they replace Draino. read_condition_rules()
+// reads them from YAML, records/cluster_view applies them to the known nodes, and
+// sources/condition_source makes alert signals of the results. Pure.
 #pragma once
 
 #include <chrono>
@@ -20,30 +20,33 @@ struct ConditionRule {
   std::string status = "True";            // True, False or Unknown
   std::chrono::milliseconds held_for{0};  // how long the condition must have had the status
   Severity severity = Severity::kNone;
-  std::vector<std::string> labels;  // "key" or "key=value"; the rule applies to nodes with all of
-                                    // them
-  bool drains = false;              // it alone justifies a drain, without the exporter's report
-  std::vector<std::string> reasons = {};  // the condition must give one of them; empty: any
+  // "key" or "key=value"; the rule applies to nodes with all of these labels.
+  std::vector<std::string> labels;
+  // The condition alone justifies a drain, without the exporter's report.
+  bool drains = false;
+  // The condition must have one of these reasons; empty: any reason.
+  std::vector<std::string> reasons = {};
 };
 
-// A condition whose type a rule names, with any status, on a node to which the rule applies.
+// A condition of a type that a rule names, with any status, on a node to which the rule applies.
 struct ConditionSeen {
   std::string node;
-  std::string uid;  // of the Node
+  std::string uid;  // UID of the Node.
   ConditionRule rule;
   std::string status;
-  // Its last transition, which some programs reset while the status stays:
+  // Last transition of the condition. Some programs reset it while the status stays; see
   // sources/condition_source.
   std::chrono::system_clock::time_point since;
 };
 
-// Prefix of the fingerprints of such evidence.
+// Prefix of the fingerprints of findings from conditions.
 inline constexpr std::string_view kConditionOrigin = "condition.";
-// The same for all rules of that type, status and reasons.
+// Returns the same fingerprint for all rules with equal type, status and reasons.
 [[nodiscard]] std::string fingerprint_of(const ConditionRule& rule);
 
-// The first rule of one type and status that applies to the node and the condition's reason counts.
-// Conditions without a transition time are left out.
+// Returns the conditions of the node that a rule names. For each type and status, the first rule
+// that applies to the node and the condition's reason counts. Conditions without a transition time
+// are left out.
 [[nodiscard]] std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
                                                          const kube::Node& node);
 

@@ -1,5 +1,5 @@
-// The policy in force, replaced as a whole when its file changes. Thread-safe. Each decision reads
-// it once, so that it sees one policy from begin to end.
+// Holds the policy in force, and replaces it as a whole when its file changes. Each decision reads
+// the policy once, so that it uses one policy from start to end. Thread-safe.
 #pragma once
 
 #include <memory>

@@ -15,17 +15,17 @@
 namespace gpuward::remediator {
 
 struct ForeignAlertRule {
-  std::map<std::string, std::string> match;  // label -> its value, with * and ?
-  std::string node_label = "node";           // alert label with the node's name, perhaps with a
-                                             // port
+  std::map<std::string, std::string> match;  // Label -> value, with * and ?.
+  // Alert label with the node's name; the value may have a port.
+  std::string node_label = "node";
   Severity severity = Severity::kNone;
 };
 
-// Returns the first rule whose labels are all on the alert; null if there is none.
+// Returns the first rule that matches the labels of an alert; null if there is none.
 [[nodiscard]] const ForeignAlertRule* rule_for(std::span<const ForeignAlertRule> rules,
                                                const std::map<std::string, std::string>& labels);
 
-// `gpu-01` of `gpu-01:9400`.
+// Returns `gpu-01` for `gpu-01:9400`.
 [[nodiscard]] std::string_view without_port(std::string_view address);
 
 // Reads the section `foreign_alerts`; docs/configuration.md has its keys. Faults are reported to

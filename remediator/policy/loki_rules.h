@@ -1,5 +1,6 @@
-// Which lines in Loki gpuward reads, and the meaning of pods' lines; the Xid catalogue gives that
-// of kernel lines. Pure values; read from YAML by read_loki_rules(), used by sources/loki_source.
+// The lines in Loki that gpuward reads, and the meaning of pods' lines. The Xid catalogue gives the
+// meaning of kernel lines. Pure values; read from YAML by read_loki_rules(), used by
+// sources/loki_source.
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,7 @@
 
 namespace gpuward::remediator {
 
-// A line of a pod that contains this text.
+// A rule for lines of a pod that contain this text.
 struct PodLineRule {
   std::string contains;
   Severity severity = Severity::kReset;
@@ -29,10 +30,10 @@ struct LokiRules {
   std::chrono::milliseconds overlap{120'000};
   std::chrono::milliseconds quiet_for{900'000};
   bool konduktor_taint = false;
-  bool is_configured = false;  // the policy has the section
+  bool is_configured = false;  // The policy has the section `loki`.
 };
 
-// Prefix of the fingerprints of such evidence: one per node and code.
+// Prefix of the fingerprints of findings from Loki. There is one fingerprint per node and code.
 inline constexpr std::string_view kLokiOrigin = "loki.";
 
 // Reads the section `loki`; docs/configuration.md has its keys. Faults are reported to the file.

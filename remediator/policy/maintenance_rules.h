@@ -1,6 +1,7 @@
-// The reaction to a cloud's announcements about a machine, by kind: the section `maintenance`. A
-// kind that it does not name is recorded and notified (reboot, redeploy, terminate) or ignored
-// (freeze, rebalance). Used by the source of announcements and by each decision about one.
+// The steps after a cloud's announcement about a machine, by kind: the section `maintenance`.
+// Announcements of a kind that the section does not name are recorded and notified (reboot,
+// redeploy, terminate) or ignored (freeze, rebalance). Used by the source of announcements and by
+// decisions about announcements.
 #pragma once
 
 #include <chrono>
@@ -18,27 +19,28 @@ namespace gpuward::remediator {
 struct Policy;
 
 struct MaintenanceRule {
-  std::vector<PlannedStep> steps;            // empty: only recorded and notified
-  std::chrono::milliseconds drain_takes{0};  // time for its drain; 0 without one
+  std::vector<PlannedStep> steps;            // Empty: gpuward only records and notifies.
+  std::chrono::milliseconds drain_takes{0};  // Time for the node's drain; 0 without a drain.
 };
 
-// By kind; a kind that is not in the map is ignored.
+// Rules by kind. A kind that is not in the map is ignored.
 using MaintenanceRules = std::map<AnnouncementKind, MaintenanceRule>;
 
 [[nodiscard]] MaintenanceRules default_maintenance();
-// `drain`: the defaults for drains. Faults are reported to the file.
+// Reads the section `maintenance`. `drain`: the defaults for drains. Faults are reported to the
+// file.
 [[nodiscard]] MaintenanceRules read_maintenance(const YamlMap& section, const DrainSettings& drain);
 
-// Announcements have severity monitor, which has no other steps: anything worse goes first.
+// Severity of announcements. It has no other steps, because worse severities take precedence.
 inline constexpr Severity kMaintenanceSeverity = Severity::kMonitor;
 
-// Returns the policy for this Remediation. If there is an announcement, or was one when its first
-// step was taken, the steps of severity monitor are those of the announcement, and the node returns
-// by them. If there are several announcements, the worst that has steps counts. Otherwise returns
-// the same policy.
+// Returns the policy for this Remediation. If there is an announcement now, or was one when its
+// first step was taken, the steps of severity monitor are the steps of the announcement, and the
+// node returns by them. Of several announcements, the worst with steps counts. Otherwise returns
+// `policy`.
 [[nodiscard]] std::shared_ptr<const Policy> policy_about(std::shared_ptr<const Policy> policy,
                                                          const Remediation& remediation);
-// Whether the present steps belong to such a plan: they rest on an announcement, and on no fault.
+// Returns whether the present steps are for an announcement and not for a fault.
 [[nodiscard]] bool is_maintenance(const Policy& policy, const Remediation& remediation);
 
 }  // namespace gpuward::remediator

@@ -21,18 +21,20 @@ namespace gpuward::remediator {
 
 struct MaintenanceWindow {
   std::string name;
-  std::array<bool, 7> days{true, true, true, true, true, true, true};  // on which it opens; Sunday
-                                                                       // first
-  std::chrono::minutes start{0};                                       // since midnight
-  std::chrono::milliseconds duration{0};                               // may pass midnight
-  std::chrono::minutes utc_offset{0};                                  // without a time zone
-  const date::time_zone* zone = nullptr;  // of the IANA database; lives as long as the process
+  // Days on which the window opens, Sunday first.
+  std::array<bool, 7> days{true, true, true, true, true, true, true};
+  std::chrono::minutes start{0};  // Minutes since midnight.
+  // The window may pass midnight.
+  std::chrono::milliseconds duration{0};
+  std::chrono::minutes utc_offset{0};  // Used without a time zone.
+  // A zone of the IANA database; valid as long as the process.
+  const date::time_zone* zone = nullptr;
 };
 
 [[nodiscard]] bool is_open(const MaintenanceWindow& window,
                            std::chrono::system_clock::time_point now);
 
-// When it next opens, after `now`.
+// Returns when the window next opens after `now`.
 [[nodiscard]] std::chrono::system_clock::time_point next_opening(
     const MaintenanceWindow& window, std::chrono::system_clock::time_point now);
 

@@ -10,11 +10,11 @@
 
 namespace gpuward::remediator {
 
-// kInvalid, with a message for the operator, if a placeholder is unknown or not closed.
+// Returns kInvalid, with a message for the operator, if a placeholder is unknown or not closed.
 [[nodiscard]] Status check_template(std::string_view text);
 
-// Calls `value_of` for each placeholder of a text that check_template() accepts; invalid parts stay
-// unchanged. A value is never read as a template again.
+// Returns the text with each placeholder replaced by the result of `value_of`. Invalid parts stay
+// unchanged. Placeholders inside a value are not replaced.
 [[nodiscard]] std::string fill_template(
     std::string_view text, const std::function<std::string(std::string_view)>& value_of);
 

@@ -34,20 +34,23 @@ namespace gpuward::remediator {
 
 struct PoolPolicy {
   std::string name;
-  std::vector<std::string> labels;  // "key" or "key=value"; a node of the pool has all of them
-  std::optional<Mode> mode;         // applies if the policy's is higher
-  std::map<Severity, std::vector<PlannedStep>> steps;          // of the severities that differ
-  std::map<Severity, std::vector<PlannedStep>> recovery = {};  // also only those that differ
-  std::optional<PoolLimits> budgets = {};                      // among its own nodes, if set
+  // "key" or "key=value"; a node of the pool has all of these labels.
+  std::vector<std::string> labels;
+  std::optional<Mode> mode;  // Applies if the policy's mode is higher.
+  // Only the severities with other steps than the policy.
+  std::map<Severity, std::vector<PlannedStep>> steps;
+  // Only the severities with another recovery than the policy.
+  std::map<Severity, std::vector<PlannedStep>> recovery = {};
+  std::optional<PoolLimits> budgets = {};  // Limits among the pool's own nodes.
 };
 
 struct Exclusions {
   std::set<std::string> nodes;
-  std::vector<std::string> labels;  // "key" or "key=value"
+  std::vector<std::string> labels;  // "key" or "key=value".
   // Patterns, with * and ?, of namespaces in which no drain evicts a pod. The settings of each
-  // drain have them too.
+  // drain contain the same patterns.
   std::vector<std::string> namespaces;
-  bool control_plane = true;  // nodes of the control plane
+  bool control_plane = true;  // Whether nodes of the control plane are excluded.
 };
 
 struct ReturnToService {
@@ -76,22 +79,23 @@ struct MachineCommands {
 // docs/configuration.md describes each key.
 struct Policy {
   Mode mode = Mode::kObserve;
-  std::string cluster;  // as alerts and series name it (policy/cluster_name)
+  std::string cluster;  // Name of the cluster in alerts and series (policy/cluster_name).
   std::map<Severity, std::vector<PlannedStep>> steps = default_plans();
   std::map<Severity, std::vector<PlannedStep>> recovery;
   std::vector<ForeignAlertRule> foreign_alerts;
   std::vector<ConditionRule> conditions;
   std::chrono::milliseconds min_drain_interval{std::chrono::minutes(10)};
-  std::vector<std::string> old_names;  // renamed keys that the file uses, as YamlFile::old_names()
-                                       // returns them
+  // Renamed keys that the file uses, from YamlFile::old_names().
+  std::vector<std::string> old_names;
   LokiRules loki;
   SilentRules silent;
   TriageRules triage;
   MaintenanceRules maintenance = default_maintenance();
-  std::optional<AnnouncementKind> announced;  // the kind whose steps policy_about() has inserted
+  // The kind of announcement with steps that policy_about() has inserted.
+  std::optional<AnnouncementKind> announced;
   std::vector<MaintenanceWindow> windows;
-  std::vector<PoolPolicy> pools;  // the first that matches a node applies
-  std::string pool;               // set by policy_for(): the name of the node's pool
+  std::vector<PoolPolicy> pools;  // The first pool that matches a node applies.
+  std::string pool;               // Name of the node's pool; set by policy_for().
   std::chrono::milliseconds max_evidence_age{120'000};
   std::chrono::milliseconds startup_grace{std::chrono::minutes(10)};
   std::vector<RepairerSign> repairer_signs = known_repairer_signs();
@@ -109,17 +113,17 @@ struct Policy {
 // Label by which a user excludes a node from gpuward: `gpuward.dev/managed=false`.
 inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 
-// Reads a policy; absent keys keep their defaults. kInvalid with one `file:line: field: what` per
-// fault.
+// Reads a policy. Missing keys keep their defaults. Returns kInvalid with one line `file:line:
+// field: what` per fault.
 [[nodiscard]] Result<Policy> read_policy(const YamlFile& file);
-// The keys that such a file may have; below `steps` those of each list of steps.
+// Returns the keys that a policy file may have; for `steps`, the keys of each list of steps.
 [[nodiscard]] std::vector<YamlKey> policy_keys();
 
-// Says why gpuward leaves this node alone; nullopt if it does not.
+// Returns why gpuward must not act on this node; nullopt if the node is not excluded.
 [[nodiscard]] std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& node);
 
-// Returns the policy for nodes with these labels: with the mode of their pool, if that is lower,
-// and its plans. Returns the same policy if they belong to no pool.
+// Returns the policy for nodes with these labels, with the plans of their pool, and with its mode
+// if that is lower. Returns the same policy if the nodes belong to no pool.
 [[nodiscard]] std::shared_ptr<const Policy> policy_for(std::shared_ptr<const Policy> policy,
                                                        const kube::Labels& labels);
 
@@ -127,12 +131,12 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 [[nodiscard]] const std::vector<PlannedStep>& plan_of(const Policy& policy, std::string_view pool,
                                                       Severity severity);
 
-// Returns the recovery of a node that would be held at `severity`, by the same rule; empty if there
-// is none.
+// Returns the recovery of a node that would be held at `severity`: the pool's own recovery, else
+// the common one; empty if there is none.
 [[nodiscard]] const std::vector<PlannedStep>& recovery_of(const Policy& policy,
                                                           std::string_view pool, Severity severity);
 
-// Returns the steps of `severity` up to the first that the mode does not allow.
+// Returns the steps of `severity` before the first step that the mode does not allow.
 [[nodiscard]] std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity);
 
 // Whether any step that the mode allows waits for an approval.

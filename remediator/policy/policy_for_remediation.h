@@ -1,6 +1,6 @@
-// The policy for one Remediation: with the changes of its node's pool, and with the steps for a
-// silent node or a cloud's announcement instead of its severity's. Decisions and the count of slots
-// must use the same. Pure.
+// The policy for one Remediation, with the changes of its node's pool. For a silent node or a
+// cloud's announcement, it has their steps instead of the severity's steps. Decisions and the count
+// of slots must both use it. Pure.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace gpuward::remediator {
 
-// `node` may be null: then the pool is unknown.
+// Returns the policy. If `node` is null, the pool is unknown.
 [[nodiscard]] std::shared_ptr<const Policy> policy_for(std::shared_ptr<const Policy> policy,
                                                        const kube::Node* node,
                                                        const Remediation& remediation);

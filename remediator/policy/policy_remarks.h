@@ -11,10 +11,10 @@
 
 namespace gpuward::remediator {
 
-// One sentence each; empty without remarks.
+// Returns one sentence per remark; empty without remarks.
 [[nodiscard]] std::vector<std::string> remarks_on(const Policy& policy);
 
-// One line each.
+// Returns one line per remark.
 [[nodiscard]] std::string remarks_text(const Policy& policy);
 
 }  // namespace gpuward::remediator

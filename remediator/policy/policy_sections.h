@@ -22,10 +22,11 @@ inline constexpr YamlWord<Severity> kSeverityWords[] = {{"isolate", Severity::kI
 // Returns the kinds of repair for which the policy has the means.
 [[nodiscard]] Means means_of(const Policy& policy, Preset preset = Preset::kStandard);
 
-// `labels` of nodes, each `key` or `key=value`.
+// Reads `labels` of nodes, each `key` or `key=value`.
 void read_node_labels(const YamlMap& map, std::vector<std::string>& out, std::string_view about);
 
-// The larger of `nodes` and `percent` counts; if only one of them is given, the other is 0.
+// Reads a share; the larger of `nodes` and `percent` counts. If only one key is given, the other is
+// 0.
 void read_share(const YamlMap& map, Share& share);
 [[nodiscard]] BudgetLimits read_budgets(const YamlMap& budgets);
 // Reads the keys that a pool's own section may have; other values come from `limits`.
@@ -39,17 +40,17 @@ struct PoolDefaults {
   const YamlMap& severities;
   const DrainSettings& drain;
   const Means& means;
-  std::optional<Mode> highest;  // if the file sets it; --mode may set another
+  std::optional<Mode> highest;  // Set if the file sets a mode; --mode may set another mode.
   const std::map<Severity, std::vector<PlannedStep>>& steps;
   const JobsPolicy& jobs;
   const BudgetLimits& budgets;
 };
 [[nodiscard]] std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defaults);
 
-// By severity, the steps for a node that would otherwise be held for an operator.
+// Reads, by severity, the steps for a node that would otherwise be held for an operator.
 [[nodiscard]] std::map<Severity, std::vector<PlannedStep>> read_recovery(const YamlMap& section);
-// Rejects a recovery that no node can ever go through: its severity's steps drain no node,
-// terminate the machine, or have the same diagnostics.
+// Reports a recovery that no node can go through: the severity's steps drain no node, terminate the
+// machine, or have the same diagnostics.
 void refuse_dead_recoveries(const YamlMap& root, const Policy& policy);
 
 }  // namespace gpuward::remediator

@@ -1,5 +1,5 @@
-// A policy as text: the steps for a node at each severity, and the point at which the mode ends
-// them. Printed by `gpuwardctl policy explain`. Pure.
+// A policy as text: the steps for a node at each severity, and the last step that the mode allows.
+// Printed by `gpuwardctl policy explain`. Pure.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace gpuward::remediator {
 
-// The steps of `severity` in order, with their limits, their conditions, and the consequence of a
-// failure. Several lines.
+// Returns the steps of `severity` in order, with their limits, their conditions, and the
+// consequence of a failure. Several lines.
 [[nodiscard]] std::string severity_text(const Policy& policy, Severity severity);
 
-// The same for announcements of a cloud, by kind.
+// Returns the steps for announcements of a cloud, by kind. Several lines.
 [[nodiscard]] std::string maintenance_text(const Policy& policy);
 
-// The rules for every severity: the evidence and the budgets before a disruptive step, and the
-// return to service.
+// Returns the rules for every severity: the evidence and the budgets before a disruptive step, and
+// the return to service.
 [[nodiscard]] std::string guards_text(const Policy& policy);
 
-// The sinks and their notifications; empty if there are none.
+// Returns the sinks and their notifications; empty if there are none.
 [[nodiscard]] std::string notifications_text(const NotificationPolicy& policy);
 
-// `2 or 10 %`.
+// Returns the share as `2 or 10 %`.
 [[nodiscard]] std::string share_text(const Share& share);
 
 }  // namespace gpuward::remediator

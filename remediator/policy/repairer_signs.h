@@ -17,9 +17,9 @@ enum class SignKind : std::uint8_t { kOfTaint, kOfAnnotation, kOfLabel };
 struct RepairerSign {
   SignKind kind = SignKind::kOfTaint;
   std::string key;
-  std::string who;  // a clause: "Karpenter is replacing the node"
+  std::string who;  // A clause, for example "Karpenter is replacing the node".
   // Values that mean that the program does not work on the node, or waits to begin. Any other
-  // value, an empty one too, is a sign.
+  // value, also an empty value, is a sign.
   std::vector<std::string> at_rest = {};
 };
 

@@ -12,13 +12,14 @@
 namespace gpuward::remediator {
 
 struct Retention {
-  std::chrono::milliseconds age = std::chrono::hours(24 * 30);  // after closing
-  std::int64_t most = 2'000;  // closed ones, without those with a machine's history
+  std::chrono::milliseconds age = std::chrono::hours(24 * 30);  // Time after closing.
+  // Limit for closed Remediations, without those that keep a machine's history.
+  std::int64_t most = 2'000;
 };
 
-// A cancelled one whose alert fired is kept for this many times that age.
+// A Remediation that was cancelled while its alert fired is kept for this many times the age.
 inline constexpr int kLongestHeld = 10;
-// The most at once, so that an upkeep is short.
+// Limit for one upkeep, so that the upkeep is short.
 inline constexpr std::size_t kMostForgotten = 200;
 
 // Returns those that are too old, the oldest first, and then those above the number: first those of

@@ -15,27 +15,28 @@ namespace gpuward::remediator {
 struct Policy;
 
 struct SilentRules {
-  bool is_on = false;                                        // the policy has the section
-  std::chrono::milliseconds after{std::chrono::minutes(5)};  // for which Ready is not True
-  // More silent nodes than this, in the fleet or in one pool, zone or other domain, look like a
-  // partition.
+  bool is_on = false;                                        // The policy has the section `silent`.
+  std::chrono::milliseconds after{std::chrono::minutes(5)};  // How long Ready must not be True.
+  // Limit for silent nodes in the fleet, or in one pool, zone or other domain. More silent nodes
+  // look like a partition.
   Share at_most{1, 10};
-  // Steps after the cordon; each needs two proofs that the machine is down.
+  // Steps after the cordon. Each needs two proofs that the machine is down.
   bool reboots = false, terminates = false;
-  bool moves_pods = false;  // before these, for a machine that is off: the taint out-of-service
-  // Severity of a node whose kubelet is down while Prometheus reads its exporter.
+  // For a machine that is off: adds the taint out-of-service before these steps.
+  bool moves_pods = false;
+  // Severity of a node with a stopped kubelet while Prometheus still reads its exporter.
   Severity kubelet = Severity::kMonitor;
 };
 
-// A silent node has the severity of one that needs a restart.
+// Severity of a silent node: the severity of a node that needs a restart.
 inline constexpr Severity kSilentSeverity = Severity::kReboot;
 
 // Reads the section `silent`; docs/configuration.md has its keys. Faults are reported to the file.
 [[nodiscard]] SilentRules read_silent_rules(const YamlMap& section);
 
-// Returns the policy for `remediation`. If that rests on silence, the section `silent` gives the
-// steps after the cordon, without a drain, because no kubelet could confirm it. `policy` is that of
-// the node (policy_for).
+// Returns the policy for `remediation`. If it rests on silence, the section `silent` gives the
+// steps after the cordon, without a drain, because no kubelet could confirm a drain. `policy` is
+// the policy of the node (policy_for).
 [[nodiscard]] std::shared_ptr<const Policy> policy_for_silence(std::shared_ptr<const Policy> policy,
                                                                const Remediation& remediation);
 

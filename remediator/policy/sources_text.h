@@ -8,7 +8,7 @@
 
 namespace gpuward::remediator {
 
-// Several lines; names the flags that a source needs.
+// Returns several lines; they name the flags that a source needs.
 [[nodiscard]] std::string sources_text(const Policy& policy);
 
 }  // namespace gpuward::remediator

@@ -15,21 +15,22 @@
 
 namespace gpuward::remediator {
 
-// Volumes that are still attached to a node before it is terminated: another node that gets them
-// too early would find them in use, or write to them at the same time.
+// How long gpuward waits for volumes that are still attached to a node before it terminates the
+// node. Another node that gets the volumes too early would find them in use, or write to them at
+// the same time.
 struct VolumeWait {
-  std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // after the drain
-  bool proceeds = false;                                         // proceed then; else gpuward asks
-                                                                 // an operator
+  std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // Time after the drain.
+  // True: proceed after the deadline. False: gpuward asks an operator.
+  bool proceeds = false;
 
   friend bool operator==(const VolumeWait&, const VolumeWait&) = default;
 };
 
-// The conditions before a step. Written as `wait: {...}` before it in the list.
+// The conditions before a step, written as `wait: {...}` before the step in the list.
 struct WaitBefore {
-  bool approval = false;               // an operator must approve it
-  std::chrono::milliseconds delay{0};  // after the previous step
-  std::string window = {};             // the maintenance window in which it may start
+  bool approval = false;               // An operator must approve the step.
+  std::chrono::milliseconds delay{0};  // Time after the previous step.
+  std::string window = {};             // The maintenance window in which the step may start.
 
   friend bool operator==(const WaitBefore&, const WaitBefore&) = default;
 };
@@ -38,36 +39,36 @@ struct PlannedStep {
   Step step = Step::kTaint;
   WaitBefore before;
   std::chrono::milliseconds timeout{0};
-  std::chrono::milliseconds soak{0};      // of verify
-  DrainSettings drain;                    // of drain, which has a deadline of its own
-  JobSettings job = {};                   // of the steps that are a Job on the node
-  VolumeWait volumes = {};                // of terminate
-  std::vector<std::string> sinks = {};    // of notify, by name; empty: all
-  std::vector<std::string> program = {};  // of restart-job; empty: without one
-  // The mildest severity whose steps follow if the node is the cause of a failure; none: the next
-  // worse one.
+  std::chrono::milliseconds soak{0};      // For verify.
+  DrainSettings drain;                    // For drain, which has its own deadline.
+  JobSettings job = {};                   // For the steps that run a Job on the node.
+  VolumeWait volumes = {};                // For terminate.
+  std::vector<std::string> sinks = {};    // For notify: names of sinks; empty: all.
+  std::vector<std::string> program = {};  // For restart-job; empty: no program.
+  // The mildest severity that follows if a step failed because of the node; kNone: the next worse
+  // severity.
   Severity on_failure = Severity::kNone;
-  // The pool whose plan contains it; empty: the plan for all nodes.
+  // The pool with the plan that contains the step; empty: the plan for all nodes.
   std::string pool = {};
 };
 
-// The step with its defaults, which docs/configuration.md lists.
+// Returns the step with its defaults, which docs/configuration.md lists.
 [[nodiscard]] PlannedStep planned(Step step);
 
-// Returns the verify after terminate, which waits for a replacement. Null if the plan has none.
+// Returns the verify after terminate, which waits for a replacement; null if the plan has none.
 [[nodiscard]] const PlannedStep* replacement_wait(const std::vector<PlannedStep>& plan);
 
 // Reads the list under `key`, which continues after the steps `before`. `drain`: the defaults for
-// drains. Steps must be in the order of Step, none twice; notify may be anywhere after the first.
-// Steps that cannot work together are reported to the file.
+// drains. Steps must be in the order of Step, each at most once; notify may be anywhere after the
+// first step. Steps that cannot work together are reported to the file.
 [[nodiscard]] std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
                                                  const DrainSettings& drain, std::string_view about,
                                                  const std::vector<PlannedStep>& before = {});
 
-// Declares the possible items of such a list, for YamlFile::describing().
+// Declares the possible items of a list of steps, for YamlFile::describing().
 void describe_steps(const YamlMap& steps);
 
-// The plans to use if the policy has none of its own.
+// The plans for a policy without its own plans.
 enum class Preset : std::uint8_t { kStandard, kHealthSuite };
 [[nodiscard]] constexpr std::string_view to_string(Preset preset) {
   return preset == Preset::kStandard ? "standard" : "health-suite";
@@ -75,8 +76,8 @@ enum class Preset : std::uint8_t { kStandard, kHealthSuite };
 
 // The means on which the default plans depend.
 struct Means {
-  bool reboot = false;     // a program or a cloud that restarts machines
-  bool gpu_reset = false;  // an image or a template for the Job
+  bool reboot = false;     // A program or a cloud can restart machines.
+  bool gpu_reset = false;  // There is an image or a template for the Job.
   Preset preset = Preset::kStandard;
 };
 

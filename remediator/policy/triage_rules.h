@@ -1,5 +1,5 @@
-// Which language model gets the lines that the catalogue does not know, how often, and the limits
-// of its answer. Pure values; read from YAML by read_triage_rules(), used by triage/triage.
+// The language model for lines that the catalogue does not know, the limits for questions, and the
+// limits of its answers. Pure values; read from YAML by read_triage_rules(), used by triage/triage.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace gpuward::remediator {
 
 // The severities that a model may report. Reset is the worst, so that no answer and no setting can
-// request more. A model's answer is foreign evidence, which leads no further than the cordon.
+// request more. A model's answer is foreign evidence, which justifies at most the cordon.
 enum class AdvisedSeverity : std::uint8_t { kMonitor, kReset };
 [[nodiscard]] Severity to_severity(AdvisedSeverity advised);
 
@@ -21,22 +21,24 @@ enum class AdvisedSeverity : std::uint8_t { kMonitor, kReset };
 enum class BedrockFormat : std::uint8_t { kAnthropic, kNova };
 
 struct TriageRules {
-  std::string kind;   // of the table in triage/all.cpp: bedrock, openai; empty: off
-  std::string model;  // its name at the provider
+  std::string kind;   // A kind in the table of triage/all.cpp: bedrock, openai; empty: off.
+  std::string model;  // Name of the model at the provider.
   // For openai.
-  std::string url;                              // the base: `https://api.example.com/v1`
-  std::filesystem::path api_key_file, ca_file;  // may be empty
-  bool credentials_over_http = false;           // the key may be sent to http:// (plain_http.h)
+  std::string url;                              // Base URL: `https://api.example.com/v1`.
+  std::filesystem::path api_key_file, ca_file;  // Files; may be empty.
+  // True: the key may be sent over http:// (plain_http.h).
+  bool credentials_over_http = false;
   // For bedrock.
-  std::string region;  // empty: found as AWS's own tools do
+  std::string region;  // Empty: found as AWS's own tools find it.
   BedrockFormat format = BedrockFormat::kAnthropic;
 
   AdvisedSeverity max_severity = AdvisedSeverity::kMonitor;
-  double min_confidence = 0.8;                // a less confident answer is ignored
-  std::chrono::milliseconds timeout{10'000};  // of one question
-  std::int64_t per_hour = 30;                 // questions
-  std::int64_t characters_per_day = 200'000;  // of questions, and of answers at their longest
-  std::int64_t line_characters = 500;         // of one line
+  double min_confidence = 0.8;                // Answers with less confidence are ignored.
+  std::chrono::milliseconds timeout{10'000};  // Limit for one question.
+  std::int64_t per_hour = 30;                 // Limit for questions.
+  // Limit for questions plus the longest possible answers.
+  std::int64_t characters_per_day = 200'000;
+  std::int64_t line_characters = 500;  // Limit for one line.
 
   [[nodiscard]] bool is_on() const { return !kind.empty(); }
   friend bool operator==(const TriageRules&, const TriageRules&) = default;
