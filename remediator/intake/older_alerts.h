@@ -1,6 +1,7 @@
-// An alert that has fired since before its Node was registered may be about another machine that
-// had the name: Prometheus keeps it for a while (keep_firing_for). If the exporter reports that
-// severity for this machine, the alert still applies. Comes before the intake.
+// Checks alerts that have fired since before their Node was registered. Such an alert may be about
+// another machine with the same name, because Prometheus keeps an alert for a while
+// (keep_firing_for). If the exporter reports the same severity for this machine, the alert still
+// applies. Used between the sources and the intake.
 #pragma once
 
 #include <span>
@@ -16,13 +17,13 @@ namespace gpuward::remediator {
 
 class OlderAlerts final : public Intake {
  public:
-  // All must outlive it. `reports` is null without a Prometheus: nothing is then known about the
-  // machine.
+  // The arguments must outlive this object. `reports` is null without a Prometheus; there are then
+  // no facts about the machine.
   OlderAlerts(Intake& intake, ClusterView& view, HealthReports* reports,
               const CurrentPolicy& policy, Clock& clock)
       : intake_(intake), view_(view), reports_(reports), policy_(policy), clock_(clock) {}
 
-  // Spends at most half of the time until `deadline` on reports.
+  // Passes the signals on. Spends at most half of the time until `deadline` on reports.
   [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> signals,
                                           Clock::Steady deadline) override;
 

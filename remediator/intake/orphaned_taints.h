@@ -1,7 +1,7 @@
-// Nodes that have gpuward's taint, annotation or cordon but no open Remediation: an operator
-// deleted it by force or edited its status, or a tool restored an old annotation. Each gets a
-// Remediation of its own, which is held until an operator cancels it; it never disrupts. When
-// taint, annotation and cordon are gone, its alert ends.
+// Handles nodes with gpuward's taint, annotation or cordon but no open Remediation. An operator
+// deleted the Remediation by force or edited its status, or a tool restored an old annotation. Each
+// such node gets its own Remediation, which is held until an operator cancels it and never disrupts
+// the node. When taint, annotation and cordon are gone, its alert ends.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ namespace gpuward::remediator {
 
 class OrphanedTaints {
  public:
-  // All must outlive it.
+  // The arguments must outlive this object.
   OrphanedTaints(kube::Api& api, RemediationStore& store, const ClusterView& view, Intake& intake,
                  Clock& clock)
       : api_(api), store_(store), view_(view), intake_(intake), clock_(clock) {}
 
-  // Checks all nodes, first in the view. Suspect nodes are read from the API server before a
-  // Remediation is opened: the view lags behind a release, and behind a Remediation that was just
-  // opened. Called by the leader, on any thread.
+  // Checks all nodes in the view, and reads suspect nodes from the API server before it opens a
+  // Remediation. The view may not show a recent release or a recent Remediation yet. Called by the
+  // leader, on any thread.
   [[nodiscard]] Status take_in();
 
  private:

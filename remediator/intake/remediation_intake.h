@@ -31,10 +31,10 @@ struct FoldedSignals {
   IntakeCounts counts = {};
   std::vector<IgnoredSignal> ignored = {};
   bool is_new = false;
-  bool changed = false;  // it must be written
+  bool changed = false;  // The Remediation must be written.
 };
 
-// Whether the alert began before the Node was registered.
+// Returns whether the alert began before the Node was registered.
 [[nodiscard]] bool is_older_than_node(const AlertSignal& signal, const NodeIdentity& node);
 
 // Applies alert signals to the Remediations of their node: the result is a new Remediation, a
@@ -52,37 +52,39 @@ struct FoldedSignals {
                                          std::span<const Remediation> earlier = {},
                                          int last_number = 0);
 
-// Ends of alerts that arrived a moment ago, for firings that arrive later still: out of order, or
-// repeated by a retry. An open Remediation that has the alert remembers its end longer. Memory of
-// this process only, bounded. Thread-safe.
+// Remembers the ends of recent alerts, to recognise firing copies that arrive later, out of order
+// or repeated by a retry. An open Remediation with the alert remembers its end longer. Bounded; the
+// memory is lost with the process. Thread-safe.
 class RecentEnds {
  public:
   static constexpr std::size_t kMost = 10'000;
 
-  // Ignores an end if its start is in the future by our clock: a sender may have guessed it.
+  // Remembers an end. Ignores an end with a start in the future by gpuward's clock, because a
+  // sender may have guessed it.
   void note(const AlertSignal& ended, const Clock& clock);
-  // Whether `firing` belongs to an episode whose end arrived within kLateRepeats: the same alert
-  // with the same start. A sender that forges an end to suppress an alert must know its start to
-  // the nanosecond, after the alert has begun and before its notification arrives.
+  // Returns whether `firing` belongs to an episode with an end that arrived within kLateRepeats:
+  // the same alert with the same start. To suppress an alert, a sender of a forged end must know
+  // the start to the nanosecond before the alert's notification arrives.
   [[nodiscard]] bool has_ended(const AlertSignal& firing, Clock::Steady now);
 
  private:
-  using Episode = std::pair<std::string, WallTime>;  // node and fingerprint, start
+  using Episode = std::pair<std::string, WallTime>;  // Node and fingerprint, start.
 
   void forget_old(Clock::Steady now);
 
   std::mutex mutex_;
-  std::map<Episode, Clock::Steady> ends_;  // when they arrived
+  std::map<Episode, Clock::Steady> ends_;  // Times of arrival.
 };
 
 class RemediationIntake final : public Intake {
  public:
-  // All must outlive the intake. Nodes whose Remediation has changed are put into `queue`.
-  // `observer`, which may be null, gets the ignored signals.
+  // The arguments must outlive the intake. It puts nodes with a changed Remediation into `queue`.
+  // `observer` gets the ignored signals and may be null.
   RemediationIntake(ClusterView& view, RemediationStore& store, WorkQueue& queue, Clock& clock,
                     IntakeObserver* observer = nullptr);
 
-  // kUnavailable before the first complete view of the cluster, kOverloaded if the queue is full.
+  // Returns kUnavailable before the first complete view of the cluster, kOverloaded if the queue is
+  // full.
   [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> signals,
                                           Clock::Steady deadline) override;
 
@@ -92,7 +94,7 @@ class RemediationIntake final : public Intake {
   [[nodiscard]] Result<IntakeCounts> write_until_settled(const NodeIdentity& node,
                                                          std::span<const AlertSignal> signals,
                                                          Clock::Steady deadline);
-  // Also gives ends to open Remediations of an earlier Node of the same name.
+  // Passes ends to open Remediations of an earlier Node of the same name too.
   [[nodiscard]] Status end_those_of_former_node(const NodeIdentity& node,
                                                 std::span<const AlertSignal> signals,
                                                 Clock::Steady deadline);
@@ -105,8 +107,9 @@ class RemediationIntake final : public Intake {
   Clock& clock_;
   IntakeObserver* observer_;
   RecentEnds ends_;
-  // One writer per node in this process; other replicas collide in the API server. A lock is held
-  // no longer than a deadline, and a thread that waited past its own deadline writes nothing.
+  // Allows one writer per node in this process; writers of other replicas collide in the API
+  // server. A thread holds a lock no longer than a deadline, and writes nothing after its own
+  // deadline.
   std::array<std::mutex, 64> node_locks_;
 };
 

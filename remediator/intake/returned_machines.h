@@ -25,30 +25,31 @@ namespace gpuward::remediator {
 
 class ReturnedMachines {
  public:
-  // All must outlive it. `reports` may be null: then no machine is verified.
+  // The arguments must outlive this object. If `reports` is null, no machine is verified.
   ReturnedMachines(const ClusterView& view, Intake& intake, HealthReports* reports,
                    const CurrentPolicy& policy, Clock& clock)
       : view_(view), intake_(intake), reports_(reports), policy_(policy), clock_(clock) {}
 
-  // Checks all nodes; opens missing Remediations, one per node, and ends verified ones. Called by
-  // the leader, on one thread at a time.
+  // Checks all nodes. Opens missing Remediations, one per node, and ends Remediations of verified
+  // machines. Called by the leader, on one thread at a time.
   [[nodiscard]] Status take_in();
 
  private:
-  // The machine was healthy at every check since `begun`. Lost with the process; the next one
-  // starts a new soak.
+  // A machine that was healthy at every check since `begun`. The state is lost with the process,
+  // and the next process starts a new soak time.
   struct Soak {
     std::string boot_id;
     std::optional<WallTime> ready_since = {};
-    WallTime alerts_ended{};  // when the last other alert ended
+    WallTime alerts_ended{};  // When the last other alert ended.
     Clock::Steady begun{}, looked_at{};
   };
-  using SoakKey = std::pair<std::string, std::string>;  // Remediation, fingerprint of the alert
+  // Name of the Remediation, fingerprint of the alert.
+  using SoakKey = std::pair<std::string, std::string>;
   using Soaks = std::map<SoakKey, Soak>;
 
   [[nodiscard]] std::vector<AlertSignal> verified();
-  // `failed_machines`: nodes whose machine failed a diagnostic under an earlier Node. Records in
-  // `soaks` a healthy machine that has not soaked long enough.
+  // Returns whether the machine has been healthy long enough; records the time so far in `soaks`.
+  // `failed_machines`: nodes with a machine that failed a diagnostic under an earlier Node.
   [[nodiscard]] bool is_verified(const Remediation& remediation, const AlertEvidence& alert,
                                  const std::set<std::string>& failed_machines, Soaks& soaks);
   [[nodiscard]] bool has_soaked(const Remediation& remediation, const kube::Node& node,
