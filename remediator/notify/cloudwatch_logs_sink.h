@@ -8,8 +8,8 @@
 
 namespace gpuward::remediator {
 
-// The owner provides the group, with retention and key; the sink creates its stream at the first
-// event. Rights: logs:PutLogEvents, and logs:CreateLogStream for the latter.
+// Opens the sink. The operator provides the log group, with retention and key; the sink creates its
+// stream at the first event. Rights: logs:PutLogEvents, and logs:CreateLogStream for the stream.
 [[nodiscard]] Result<std::unique_ptr<Sink>> open_cloudwatch_logs_sink(const SinkSettings& settings,
                                                                       const SinkServices& services);
 

@@ -1,6 +1,6 @@
-// Sends a JSON body by POST to an address that may be a secret: the address is read from a file,
-// again after each change, and errors show only its host. Used by the sinks whose receiver is a web
-// server.
+// Sends a JSON body by POST to an address that may be a secret. It reads the address from a file,
+// again after each change, and errors show only the host. Used by the sinks with a web server as
+// receiver.
 #pragma once
 
 #include <chrono>
@@ -20,12 +20,13 @@ namespace gpuward::remediator {
 // One thread.
 class JsonPost {
  public:
-  // Fails if a file cannot be read; kInvalid for a secret that would be sent unencrypted.
+  // Opens the files. Returns the error of a file that cannot be read, and kInvalid for a secret
+  // that would be sent unencrypted.
   [[nodiscard]] static Result<std::unique_ptr<JsonPost>> open(const SinkSettings& settings);
 
-  // Any 2xx is a success. kInvalid if the receiver will never accept this body (400, 413, 415,
-  // 422). Other answers may change later; these include redirects, which are not followed. An
-  // error's retry_after is the wait that a 429 or 503 asks for.
+  // Sends the body; any 2xx is a success. Returns kInvalid if the receiver will never accept this
+  // body (400, 413, 415, 422). After any other error, redirects included, a later attempt may
+  // succeed. retry_after of the error is the wait that a 429 or 503 asks for.
   [[nodiscard]] Status send(const std::string& body, const std::stop_token& stop);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace gpuward::remediator {
 
-// Needs the client of `services`.
+// Opens the sink. It uses the AWS client of `services`.
 [[nodiscard]] Result<std::unique_ptr<Sink>> open_lambda_sink(const SinkSettings& settings,
                                                              const SinkServices& services);
 

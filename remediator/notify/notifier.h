@@ -1,6 +1,6 @@
-// Delivers the reconciler's notifications to the sinks of the policy, without ever delaying it. The
-// Remediation keeps each notification until every sink is done with it (model/notice). Made by the
-// composition root.
+// Delivers the reconciler's notifications to the sinks of the policy without delaying the
+// reconciler. The Remediation keeps each notification until every sink has accepted it or given up
+// (model/notice). Made by the composition root.
 #pragma once
 
 #include <functional>
@@ -16,33 +16,33 @@
 
 namespace gpuward::remediator {
 
-// The seam to execution/; tests collect the notifications.
+// The interface for execution/. Tests implement it to collect the notifications.
 class Notifications {
  public:
   virtual ~Notifications() = default;
-  // Any thread; never blocks. Passes the event to those sinks that do not have it yet. True once
-  // all of them have accepted it or have given up; the caller asks again until then. A sink that is
-  // no longer in the policy counts as done.
+  // Passes the event to the sinks that do not have it yet. Any thread may call it; it never blocks.
+  // Returns true once all sinks have accepted the event or given up; until then the caller asks
+  // again. A sink that is no longer in the policy counts as done.
   [[nodiscard]] virtual bool are_notified(const NotificationEvent& event,
                                           const std::vector<std::string>& sinks) = 0;
 };
 
 class Notifier final : public Notifications {
  public:
-  // `look_at` is called on a sink's thread with a node whose event has ended. Services, clock and
-  // log must outlive this.
+  // Calls `look_at` on a sink's thread with a node after delivery of its event has ended. Services,
+  // clock and log must outlive this object.
   Notifier(SinkServices services, Clock& clock, Log& log,
            std::function<void(const std::string& node)> look_at);
   ~Notifier() override;
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
 
-  // Sinks that are no longer in the policy. They already have the request to stop; dropping the
+  // Workers of sinks that are no longer in the policy. They are already asked to stop; dropping the
   // last reference waits for their threads.
   using Leaving = std::vector<std::shared_ptr<SinkWorker>>;
-  // One thread; does not wait for any sink. Replaces the sinks; unchanged ones keep running. On an
-  // error nothing has changed. Events that a removed sink had not delivered have to be requested
-  // again.
+  // Replaces the sinks; unchanged sinks keep running. Called on one thread; does not wait for a
+  // sink. After an error the sinks are unchanged. The caller must request events again that a
+  // removed sink had not delivered.
   [[nodiscard]] Result<Leaving> set_sinks(const std::vector<SinkSettings>& settings);
   [[nodiscard]] bool are_notified(const NotificationEvent& event,
                                   const std::vector<std::string>& sinks) override;
@@ -59,7 +59,7 @@ class Notifier final : public Notifications {
   Log& log_;
   const std::function<void(const std::string& node)> look_at_;
   mutable std::mutex mutex_;
-  Workers workers_;  // by name
+  Workers workers_;  // By name.
 };
 
 }  // namespace gpuward::remediator

@@ -1,5 +1,6 @@
-// A sink: a receiver of events. Each sink has one file, is listed in all.cpp, and has its settings
-// in policy/notifications_file.cpp. A SinkWorker drives it: it repeats, gives up and counts.
+// A sink is a receiver of events. Each sink has its own file, an entry in all.cpp, and settings in
+// policy/notifications_file.cpp. A SinkWorker calls it, repeats failed deliveries, gives up and
+// counts.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@ class AwsClient;
 
 namespace gpuward::remediator {
 
-// What sinks share; must outlive them.
+// Services that sinks share. They must outlive the sinks.
 struct SinkServices {
   aws::AwsClient& aws;
 };
@@ -23,14 +24,15 @@ struct SinkServices {
 class Sink {
  public:
   virtual ~Sink() = default;
-  // One thread. Takes at most the sink's time-out, and ends soon after `stop`. kInvalid: the
-  // receiver will never accept this event. Any other error: it may accept it later. Errors show
-  // only the host of a URL, and no other secret.
+  // Sends the event. Called on one thread. Takes at most the sink's time-out, and ends soon after
+  // `stop`. Returns kInvalid if the receiver will never accept this event; after any other error a
+  // later attempt may succeed. Errors show only the host of a URL, and no other secret.
   [[nodiscard]] virtual Status deliver(const NotificationEvent& event,
                                        const std::stop_token& stop) = 0;
 };
 
-// kInvalid if its kind is not in the table, else the error of a file that cannot be read.
+// Opens a sink. Returns kInvalid if its kind is not in the table, else the error of a file that
+// cannot be read.
 [[nodiscard]] Result<std::unique_ptr<Sink>> open_sink(const SinkSettings& settings,
                                                       const SinkServices& services);
 

@@ -1,6 +1,6 @@
-// Runs one sink: a bounded queue and a thread of its own, so that a dead or slow receiver delays
-// only itself. Repeats with back-off, keeps to a rate, and gives up after a while. Undelivered
-// events are counted, and logged once per streak. Used by the notifier.
+// Runs one sink with its own bounded queue and thread, so that a dead or slow receiver delays no
+// other sink. It repeats with back-off, limits its rate, and gives up after a while. It counts
+// undelivered events, and logs them once per series of failures. Used by the notifier.
 #pragma once
 
 #include <condition_variable>
@@ -22,12 +22,12 @@
 
 namespace gpuward::remediator {
 
-// How a notification ended at a sink.
+// How the delivery of a notification ended.
 enum class Delivery : std::uint8_t {
   kSent,
-  kRefused,  // the receiver will never accept it
-  kGaveUp,   // retried for as long as the policy allows
-  kOverflow  // too many events were waiting
+  kRefused,  // The receiver will never accept the event.
+  kGaveUp,   // The worker retried for as long as the policy allows.
+  kOverflow  // Too many events were waiting.
 };
 
 struct SinkTally {
@@ -38,12 +38,13 @@ struct SinkTally {
 
 class SinkWorker {
  public:
-  // `on_ended` is called on the worker's thread, without a lock, when an event has ended. Clock and
-  // log must outlive this.
+  // Calls `on_ended` on the worker's thread, without a lock, when the delivery of an event has
+  // ended. Clock and log must outlive this object.
   SinkWorker(SinkSettings settings, std::unique_ptr<Sink> sink, Clock& clock, Log& log,
              std::function<void(const NotificationEvent& event)> on_ended);
 
-  // Any thread; never blocks. Queues a new event; true once it has ended, successfully or not.
+  // Queues a new event. Any thread may call it; it never blocks. Returns true once the delivery has
+  // ended, successfully or not.
   [[nodiscard]] bool has_ended(const NotificationEvent& event);
   [[nodiscard]] const SinkSettings& settings() const { return settings_; }
   [[nodiscard]] SinkTally tally() const;
@@ -51,13 +52,13 @@ class SinkWorker {
 
  private:
   void run(const std::stop_token& stop);
-  // Nullopt: stopped.
+  // Returns nullopt if the worker was stopped.
   [[nodiscard]] std::optional<Delivery> deliver(const NotificationEvent& event,
                                                 const std::stop_token& stop);
   [[nodiscard]] bool wait_for_turn(const std::stop_token& stop);
   void say_trouble(const Error& error);
   void end(const NotificationEvent& event, Delivery delivery);
-  void note_end(const std::string& id, Delivery delivery);  // under the lock
+  void note_end(const std::string& id, Delivery delivery);  // Requires: mutex_ is held.
 
   const SinkSettings settings_;
   const std::unique_ptr<Sink> sink_;
@@ -69,9 +70,9 @@ class SinkWorker {
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
   std::deque<NotificationEvent> waiting_;
-  std::set<std::string> known_;     // ids that wait or have ended
-  std::set<std::string> ended_;     // ids
-  std::deque<std::string> oldest_;  // of ended_, to forget the oldest
+  std::set<std::string> known_;     // IDs of events that wait or have ended.
+  std::set<std::string> ended_;     // IDs of ended events.
+  std::deque<std::string> oldest_;  // IDs of ended_, oldest first, to forget the oldest.
   std::map<Delivery, std::uint64_t> counts_;
   std::jthread thread_;
 };

@@ -1,5 +1,5 @@
-// The sink `slack`: {"text": ...} by POST to an incoming webhook of Slack, or of a compatible
-// service (Mattermost, Rocket.Chat, Discord's /slack).
+// The sink `slack`: posts {"text": ...} to an incoming webhook of Slack, or of a compatible service
+// (Mattermost, Rocket.Chat, Discord's /slack).
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace gpuward::remediator {
 
-// Turns mentions and links in Slack's own markup into plain text: alerts and messages of programs
-// must not notify a whole channel.
+// Returns the text with mentions and links of Slack's markup as plain text. Alerts and messages of
+// programs must not notify a whole channel.
 [[nodiscard]] std::string escape_for_slack(std::string_view text);
 
 [[nodiscard]] Result<std::unique_ptr<Sink>> open_slack_sink(const SinkSettings& settings,

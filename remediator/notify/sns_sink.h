@@ -14,7 +14,7 @@ namespace gpuward::remediator {
 // blank.
 [[nodiscard]] std::string sns_subject(std::string_view text);
 
-// Needs the client of `services`.
+// Opens the sink. It uses the AWS client of `services`.
 [[nodiscard]] Result<std::unique_ptr<Sink>> open_sns_sink(const SinkSettings& settings,
                                                           const SinkServices& services);
 

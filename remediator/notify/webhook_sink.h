@@ -1,5 +1,5 @@
-// The sink `webhook`: the whole event as a JSON object, by POST. The replaced monitor's fields have
-// the same names in it.
+// The sink `webhook`: posts the whole event as a JSON object. The fields of the replaced monitor
+// keep their names. Used by the table in all.cpp.
 #pragma once
 
 #include <memory>
