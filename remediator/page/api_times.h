@@ -20,7 +20,7 @@ namespace gpuward::remediator {
 
 class ApiTimes final : public http::Client {
  public:
-  // Both must outlive it.
+  // The arguments must outlive this object.
   ApiTimes(http::Client& behind, Clock& clock);
 
   [[nodiscard]] Result<http::ClientResponse> send(const http::ClientRequest& request) override;
@@ -28,15 +28,15 @@ class ApiTimes final : public http::Client {
       const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
       const std::function<bool(std::string_view)>& on_bytes) override;
 
-  // Thread-safe. Returns seconds by verb (the HTTP method in lower case) and class of the code:
-  // `2xx` to `5xx`, `none` without an answer. All possible series exist from the start.
+  // Returns the seconds by verb (the HTTP method in lower case) and class of the code: `2xx` to
+  // `5xx`, `none` without an answer. All possible series exist from the start. Thread-safe.
   [[nodiscard]] metrics::Family family() const;
 
  private:
   http::Client& behind_;
   Clock& clock_;
   mutable std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, metrics::Histogram> times_;  // by verb and code
+  std::map<std::pair<std::string, std::string>, metrics::Histogram> times_;  // By verb and code.
 };
 
 }  // namespace gpuward::remediator

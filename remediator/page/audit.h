@@ -21,29 +21,31 @@
 
 namespace gpuward::remediator {
 
-[[nodiscard]] std::string to_audit_line(const AuditRecord& record);  // ends with a newline
+// Returns the line with its newline.
+[[nodiscard]] std::string to_audit_line(const AuditRecord& record);
 
-// Thread-safe.
+// The file of the audit trail. Thread-safe.
 class AuditTrail {
  public:
-  // Appends to `path`; empty: stdout. kForbidden or kNotFound if it cannot be opened.
+  // Opens `path` for appending; empty: stdout. Returns kForbidden or kNotFound if the file cannot
+  // be opened.
   [[nodiscard]] static Result<std::unique_ptr<AuditTrail>> open(const std::filesystem::path& path);
-  // Continues in the current file of that path, after logrotate has moved the old one. If that
-  // cannot be opened, the old file stays in use. No line is lost or split.
+  // Continues in the current file of that path, after logrotate has moved the old file. If the new
+  // file cannot be opened, the old file stays in use. No line is lost or split.
   [[nodiscard]] Status reopen();
   ~AuditTrail();
   AuditTrail(const AuditTrail&) = delete;
   AuditTrail& operator=(const AuditTrail&) = delete;
 
   void write(const AuditRecord& record);
-  // Lines that could not be written.
+  // Returns the number of lines that could not be written.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:
   AuditTrail(std::filesystem::path path, int descriptor)
       : path_(std::move(path)), descriptor_(descriptor) {}
 
-  const std::filesystem::path path_;  // empty: stdout, which must stay open
+  const std::filesystem::path path_;  // Empty: stdout, which must stay open.
   int descriptor_;
   std::mutex mutex_;
   std::atomic<std::uint64_t> lost_{0};

@@ -1,6 +1,6 @@
 // Checks regularly whether a finding would reach a Remediation, and publishes the result in a
-// ConfigMap with one entry for each replica, for gpuwardctl and the pages. Each replica does that
-// on its own thread, because each has a webhook.
+// ConfigMap for gpuwardctl and the pages. Each replica has its own entry and its own thread,
+// because each replica has a webhook.
 #pragma once
 
 #include <chrono>
@@ -25,19 +25,20 @@ namespace gpuward::remediator {
 
 inline constexpr const char* kSourcesMap = "gpuward-sources";
 
-// All references must outlive the watch.
+// The arguments must outlive the watch.
 struct ConnectionParts {
   ConnectionProbe probe;
   bool reads_alerts = false;  // --prometheus.alerts
   std::function<WebhookCalls()> calls;
-  // Longer than rules, notifications and the polling of alerts take.
+  // How long a fault must last before it is published. It is longer than rules, notifications and
+  // the polling of alerts take.
   std::chrono::milliseconds lasting{180'000};
   const CurrentPolicy& policy;
   const ClusterView& view;
-  // Not fenced, because a replica that does not lead writes too. With a short deadline.
+  // Needs a short deadline and no fence, because a replica that does not lead writes too.
   kube::Api& api;
   std::string state_namespace;
-  std::string replica;  // a key of a ConfigMap
+  std::string replica;  // Key of this replica in the ConfigMap.
   Clock& clock;
   Log& log;
 };
@@ -49,38 +50,37 @@ class ConnectionWatch {
   // Starts the thread; the destructor stops and joins it.
   void start();
   void request_stop() { thread_.request_stop(); }
-  // Thread-safe. Notes that the webhook has answered a request with that status; 401 and 403 are
-  // kept.
+  // Notes the status of the webhook's answer; 401 and 403 are kept. Thread-safe.
   void note_answer(int status);
-  // Checks once and publishes the result, once the view has the nodes. For the thread, or for a
-  // test that has not started it. Returns the error of the API server; the next check follows
+  // Checks once, and publishes the result once the view has the nodes. Called by the thread, or by
+  // a test that has not started it. Returns the error of the API server; the next check follows
   // anyway.
   [[nodiscard]] Status look();
 
  private:
-  using Since = std::map<std::string, Clock::Steady, std::less<>>;  // by node
+  using Since = std::map<std::string, Clock::Steady, std::less<>>;  // By node.
 
   [[nodiscard]] std::optional<PrometheusFacts> ask_prometheus(
       const std::set<std::string>& silenced);
   void judge(const FleetSeries& series, const std::set<std::string>& silenced,
              PrometheusFacts& facts);
-  // Publishes bad facts only once they have lasted, so that a restart of Prometheus, a rollout or a
-  // change of leader does not count.
+  // Returns the facts without faults that have not lasted yet, so that a restart of Prometheus, a
+  // rollout or a change of leader does not count.
   [[nodiscard]] PrometheusFacts settled(PrometheusFacts facts);
-  // Returns the `nodes` that have been in it for that long.
+  // Returns the `nodes` that have been in `since` for at least `for_time`.
   [[nodiscard]] NamedNodes lasting(const std::set<std::string>& nodes, Since& since,
                                    std::chrono::milliseconds for_time) const;
   [[nodiscard]] Status publish(const Connections& facts);
   [[nodiscard]] Status write(Connections facts);
 
   ConnectionParts parts_;
-  // Used only by the thread.
+  // Used by the thread only.
   Since without_target_, down_, without_series_, unalerted_, unrecorded_;
   std::optional<PrometheusFacts> last_good_;
   Clock::Steady good_at_{};
-  std::string written_;  // without times and counts
+  std::string written_;  // The last published text, without times and counts.
   Clock::Steady write_again_{};
-  std::string said_;  // the last error in the log
+  std::string said_;  // The last error in the log.
   std::mutex mutex_;
   std::optional<RefusedCall> refused_;
   std::jthread thread_;

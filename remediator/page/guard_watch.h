@@ -1,5 +1,5 @@
-// Checks regularly whether approvals are guarded, if the policy needs approvals, and reports it on
-// /readyz, in the metrics and in the log. On its own thread.
+// Checks regularly, on its own thread, whether approvals are guarded, if the policy needs
+// approvals. Reports the result on /readyz, in the metrics and in the log.
 #pragma once
 
 #include <chrono>
@@ -15,18 +15,18 @@
 
 namespace gpuward::remediator {
 
-// How long a new process is not ready because approvals are not guarded: longer than `helm --wait`
-// waits. After that it is ready, because the webhook matters more and an alert reports the missing
-// guard; approvals are still not accepted.
+// How long a new process stays not ready because approvals are not guarded. The time is longer than
+// `helm --wait` waits. After it the process is ready, because the webhook is more important. An
+// alert reports the missing guard, and approvals are still not accepted.
 inline constexpr std::chrono::minutes kGuardHoldsBack{6};
 
 class GuardWatch {
  public:
-  // All references must outlive it.
+  // The arguments must outlive this object.
   GuardWatch(GuardProbe& probe, const CurrentPolicy& policy, Clock& clock, Log& log);
-  // Thread-safe. Returns why the process is not ready; nullopt if the guard does not prevent it.
+  // Returns why the process is not ready; nullopt if the guard does not prevent it. Thread-safe.
   [[nodiscard]] std::optional<std::string> objection() const;
-  // Returns nullopt if the policy needs no approval.
+  // Returns whether approvals are guarded; nullopt if the policy needs no approval.
   [[nodiscard]] std::optional<bool> guarded() const;
   void request_stop() { thread_.request_stop(); }
 
@@ -39,7 +39,7 @@ class GuardWatch {
   Clock& clock_;
   Log& log_;
   const Clock::Steady begun_;
-  std::optional<std::string> said_;  // "" for guarded; of the thread
+  std::optional<std::string> said_;  // "" for guarded; used by the thread only.
   std::jthread thread_;
 };
 

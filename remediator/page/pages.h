@@ -14,14 +14,14 @@
 namespace gpuward::remediator {
 
 struct PageSources {
-  std::function<metrics::Families()> families;            // any thread
-  std::function<std::optional<std::string>()> objection;  // why not ready
+  std::function<metrics::Families()> families;            // Any thread may call it.
+  std::function<std::optional<std::string>()> objection;  // Returns why the process is not ready.
 };
 
-// /healthz and /readyz.
+// Returns the routes /healthz and /readyz.
 [[nodiscard]] std::vector<http::Route> health_routes(const PageSources& sources);
 
-// Returns all routes. Health and the runbooks stay open; `access` is that of /metrics.
+// Returns all routes. Health and the runbooks need no credentials; `access` applies to /metrics.
 [[nodiscard]] std::vector<http::Route> telemetry_routes(const PageSources& sources,
                                                         http::Access access);
 

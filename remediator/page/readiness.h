@@ -1,5 +1,5 @@
-// Whether the remediator could do its work now: it has the cluster's objects, and the API server
-// answers. For /readyz; the API server is queried on a separate thread, so that a page never waits
+// Checks whether the remediator could work now: it has the cluster's objects, and the API server
+// answers. Used by /readyz. A separate thread queries the API server, so that a page never waits
 // for it.
 #pragma once
 
@@ -18,10 +18,10 @@ namespace gpuward::remediator {
 
 class Readiness {
  public:
-  // All references must outlive this. `api` should have a short deadline.
+  // The arguments must outlive this object. `api` needs a short deadline.
   Readiness(kube::Api& api, const ClusterView& view, Clock& clock,
             std::chrono::milliseconds every = std::chrono::seconds(3));
-  // Thread-safe. Returns why it is not ready; nullopt if it is.
+  // Returns why the process is not ready; nullopt if it is ready. Thread-safe.
   [[nodiscard]] std::optional<std::string> objection() const;
   void request_stop() { thread_.request_stop(); }
 

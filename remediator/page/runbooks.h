@@ -11,20 +11,20 @@
 namespace gpuward::remediator {
 
 struct Runbook {
-  std::string_view alert;     // its name: "GpuFallenOffBus"
-  std::string_view markdown;  // the file
-  std::string_view html;      // the same, converted by cmark: a part of a page
+  std::string_view alert;     // Name of the alert: "GpuFallenOffBus".
+  std::string_view markdown;  // Content of the file.
+  std::string_view html;      // The same text as HTML, converted by cmark, for a part of a page.
 };
 
 // Returns the runbooks by name.
 [[nodiscard]] std::span<const Runbook> all_runbooks();
-// Returns the sentence below its title.
+// Returns the sentence below the runbook's title.
 [[nodiscard]] std::string meaning_of(const Runbook& runbook);
-// Returns null if there is none.
+// Returns the runbook of the alert; null if there is none.
 [[nodiscard]] const Runbook* find_runbook(std::string_view alert);
 
-// Serves /runbooks with links to all, and /runbooks/ALERT, with or without `.md`, with one of them.
-// HTML.
+// Serves HTML: /runbooks has links to all runbooks, /runbooks/ALERT has one runbook, with or
+// without `.md`.
 [[nodiscard]] http::Route runbook_route();
 
 }  // namespace gpuward::remediator
