@@ -33,22 +33,22 @@
 
 namespace gpuward::remediator {
 
-// How old the view may be for a disruptive step: how long ago both informers may have heard from
-// the API server. Each of their watches ends or sends something at least every 20 s.
+// Largest age of the view for a disruptive step: both informers must have heard from the API server
+// within this time. Each watch ends or sends something at least every 20 s.
 inline constexpr std::chrono::milliseconds kOldestView{30'000};
 
 enum class Informer : std::uint8_t { kNodes, kRemediations };
 
-// When each informer last heard from the API server. Thread-safe.
+// The times at which each informer last heard from the API server. Thread-safe.
 class InformerState {
  public:
-  // The informer has received a complete list.
+  // Notes that the informer has received a complete list.
   void note_synced(Informer which);
-  // The informer has just heard from the API server, with or without a change.
+  // Notes that the informer has just heard from the API server, with or without a change.
   void note_heard(Informer which, Clock::Steady now);
-  // Whether both have received a complete list.
+  // Returns whether both informers have received a complete list.
   [[nodiscard]] bool synced() const;
-  // Whether both have heard from it within kOldestView.
+  // Returns whether both informers have heard from the API server within kOldestView.
   [[nodiscard]] bool is_fresh(Clock::Steady now) const;
 
  private:
@@ -60,18 +60,19 @@ class InformerState {
 // The contents of the view, with its indexes.
 struct ViewState {
   NodesByName nodes;
-  Fleet fleet;                                     // of the nodes and Remediations
-  std::map<std::string, std::string> own_changes;  // node name -> resourceVersion, the last
+  Fleet fleet;  // Built from the nodes and Remediations.
+  // Node name -> resourceVersion of the last own change.
+  std::map<std::string, std::string> own_changes;
   RemediationsByName remediations;
-  std::set<std::string> unrecorded;                 // names of undecided ones
-  std::set<std::string> untainted;                  // those of them whose node has no annotation
-                                                    // yet
-  std::multimap<std::string, std::string> by_uid;   // node UID -> name of a Remediation
-  std::map<std::string, int> last_numbers;          // by node UID, also of deleted ones
-  std::multimap<std::string, std::string> by_node;  // node name -> name of a Remediation
+  std::set<std::string> unrecorded;  // Names of undecided Remediations.
+  // Names of undecided Remediations with a node that has no annotation yet.
+  std::set<std::string> untainted;
+  std::multimap<std::string, std::string> by_uid;   // Node UID -> name of a Remediation.
+  std::map<std::string, int> last_numbers;          // By node UID; includes deleted Remediations.
+  std::multimap<std::string, std::string> by_node;  // Node name -> name of a Remediation.
 };
 
-// Thread-safe. Its queries are in view_queries.h.
+// The view of the cluster. Its queries are in view_queries.h. Thread-safe.
 class ClusterView final : public KnownEvidence,
                           public NodeConditions,
                           public NodeLines,
@@ -79,23 +80,24 @@ class ClusterView final : public KnownEvidence,
                           public NodeSigns,
                           public SeenRemediations {
  public:
-  // `census`: of a GPU node, which budgets count.
+  // Adds or replaces the node. `census`: the entry of a GPU node, which budgets count.
   void put_node(kube::Node node, std::optional<FleetNode> census);
-  // A new policy has other labels for places: computes the place of each node of the census again.
-  // From then on these keys apply to every census, because another thread may have made one before.
+  // Takes the place labels of a new policy, and computes the place of each census entry again.
+  // These keys then apply to every later entry too, because another thread may have computed an
+  // entry with the old keys.
   void set_places(const PlaceKeys& keys);
   void remove_node(const std::string& name);
-  // This process has just written that version of the node.
+  // Notes that this process has just written that version of the node.
   void note_own_change(kube::Node node);
-  // Ignores a version older than the known one.
+  // Adds or replaces the Remediation. Ignores a version older than the known version.
   void put_remediation(Remediation remediation);
   void remove_remediation(const std::string& name);
-  // A complete list of that version has these names. Entries that this process created later are
-  // newer and stay. For an entry that it created earlier and that was deleted since, an informer
-  // need not have reported anything.
+  // Removes all Remediations that are not in `names`, a complete list of that version. Entries that
+  // this process created later stay. This removal is needed because an informer may never report an
+  // entry that this process created and that was then deleted.
   void keep_remediations(const std::set<std::string>& names, const std::string& version);
 
-  // The contents, while this object exists; its holder must not call the view.
+  // The contents of the view, locked while this object exists. Its holder must not call the view.
   class Locked {
    public:
     [[nodiscard]] const ViewState& operator*() const { return state_; }
@@ -125,16 +127,16 @@ class ClusterView final : public KnownEvidence,
   }
   void with_seen(const std::function<void(std::span<const SeenRemediation>)>& use) const override;
 
-  // Whether a machine may have returned since the last call: an unknown node has appeared, or a
-  // Remediation has given up a machine that may already be back.
+  // Returns whether a machine may have returned since the last call. An unknown node has appeared,
+  // or a Remediation has ended without proof for a machine that may already be back.
   [[nodiscard]] bool may_have_returned();
 
   struct Count {
     Phase phase = Phase::kPending;
     Severity severity = Severity::kNone;
     std::size_t number = 0;
-    std::size_t unanswered = 0;  // waiting for an approval without an answer
-    // When the Remediation that has been at its newest step longest began it; absent if closed.
+    std::size_t unanswered = 0;  // Remediations that wait for an approval without an answer.
+    // The earliest time at which a Remediation began its newest step; nullopt if all are closed.
     std::optional<WallTime> oldest_step = {};
   };
 
@@ -142,7 +144,7 @@ class ClusterView final : public KnownEvidence,
   InformerState informers_;
   mutable std::mutex mutex_;
   bool may_have_returned_ = false;
-  std::optional<PlaceKeys> place_keys_;  // nullopt: each census has its own
+  std::optional<PlaceKeys> place_keys_;  // nullopt: each census entry has its own keys.
   ViewState state_;
 };
 

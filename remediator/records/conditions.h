@@ -8,7 +8,7 @@ namespace gpuward::remediator {
 
 [[nodiscard]] bool holds(ConditionType type, Phase phase);
 
-// Returns `next` with the conditions of its phase; an unchanged one keeps its time.
+// Returns `next` with the conditions of its phase. An unchanged condition keeps its time.
 [[nodiscard]] RemediationStatus with_conditions(RemediationStatus next, WallTime now);
 
 }  // namespace gpuward::remediator

@@ -18,22 +18,24 @@ namespace gpuward::remediator {
 
 inline constexpr const char* kExclusionMap = "gpuward-exclusions";
 
-// Thread-safe.
+// Reads and changes the exclusions. Thread-safe.
 class ExclusionStore {
  public:
-  // Returns the next list for the present one, or why nothing changes. May be called again.
+  // Returns the next list for the present list, or the reason why nothing changes. The store may
+  // call it several times.
   using Change = std::function<Result<ExclusionList>(ExclusionList)>;
 
   // `api` and `clock` must outlive it.
   ExclusionStore(kube::Api& api, std::string ns, Clock& clock);
 
-  // Returns the list from the API server, or one that was read at most `max_age` ago; concurrent
-  // callers share a read. If the ConfigMap was deleted, it is created again with the last list (an
-  // error if that fails). The list may have expired entries.
+  // Returns the list from the API server, or a list that was read at most `max_age` ago. Concurrent
+  // callers share a read. If the ConfigMap was deleted, the store creates it again with the last
+  // list, and returns an error if that fails. The list may have expired entries.
   [[nodiscard]] Result<ExclusionList> read(std::chrono::milliseconds max_age = {});
-  // Any change also removes expired entries. kConflict: other writers were faster five times.
+  // Changes the list, and removes expired entries. Returns kConflict if other writers were faster
+  // five times.
   [[nodiscard]] Status change(const Change& change);
-  // Returns the last list without expired entries; makes no request.
+  // Returns the last list without expired entries. Sends no request.
   [[nodiscard]] ExclusionList last() const;
 
  private:

@@ -25,17 +25,17 @@ template <typename T>
 struct Form {
   Json schema;
   std::function<Json(const T&)> write;
-  std::function<std::optional<T>(const Json&)> read;  // nullopt: not a valid value
+  std::function<std::optional<T>(const Json&)> read;  // Returns nullopt for an invalid value.
 };
 
 template <typename Object>
 struct Field {
   std::string name;
-  Json schema;                                     // with its description
-  std::function<Json(const Object&)> write;        // null: the field is left out
-  std::function<bool(const Json&, Object&)> read;  // whether the value was valid
-  bool is_required = false;                        // by the API server
-  bool is_vital = false;                           // an object without it is rejected
+  Json schema;                                     // Includes the description.
+  std::function<Json(const Object&)> write;        // Returns null to leave the field out.
+  std::function<bool(const Json&, Object&)> read;  // Returns whether the value was valid.
+  bool is_required = false;                        // The API server requires the field.
+  bool is_vital = false;                           // An object without this field is rejected.
 
   [[nodiscard]] Field required() const {
     Field copy = *this;
@@ -57,7 +57,7 @@ using Fields = std::vector<Field<Object>>;
 [[nodiscard]] Form<bool> flag();
 [[nodiscard]] Form<int> count();
 [[nodiscard]] Form<std::map<std::string, std::string>> text_map(std::size_t max_entries);
-// Read with all its digits, and written by `to_text`.
+// A time that is read with all its digits and written by `to_text`.
 [[nodiscard]] Form<Clock::Wall> time(std::string (*to_text)(Clock::Wall) = to_rfc3339_ms);
 
 // A value of an enum by its name.
@@ -70,7 +70,7 @@ template <typename Enum>
           }};
 }
 
-// The same; the API server accepts only those from `first` to `last`.
+// A value of an enum for which the API server accepts only `first` to `last`.
 template <typename Enum>
 [[nodiscard]] Form<Enum> word(std::optional<Enum> (*parse)(std::string_view), Enum first,
                               Enum last) {
@@ -80,7 +80,7 @@ template <typename Enum>
   return form;
 }
 
-// Drops items that cannot be read.
+// A list. Items that cannot be read are dropped.
 template <typename T>
 [[nodiscard]] Form<std::vector<T>> list_of(const Form<T>& item, std::size_t max_items = 0) {
   Json schema = {{"type", "array"}, {"items", item.schema}, {"x-kubernetes-list-type", "atomic"}};
@@ -102,7 +102,7 @@ template <typename T>
           }};
 }
 
-// The same for objects that the field `key` identifies.
+// A list of objects that the field `key` identifies.
 template <typename T>
 [[nodiscard]] Form<std::vector<T>> list_by(const char* key, const Form<T>& item,
                                            std::size_t max_items) {
@@ -131,7 +131,8 @@ template <typename Object>
   return json;
 }
 
-// Returns false if a vital field cannot be read; `object` must not be used then.
+// Reads all fields. Returns false if a vital field cannot be read; the caller must not use `object`
+// then.
 template <typename Object>
 bool read_fields(const Json& json, const Fields<Object>& fields, Object& object) {
   for (const Field<Object>& field : fields) {
@@ -174,7 +175,7 @@ template <typename Object, typename T, typename Get, typename Set>
               }};
 }
 
-// Always written.
+// A field that is always written.
 template <typename Object, typename T>
 [[nodiscard]] Field<Object> field(std::string_view name, T Object::* member, const Form<T>& form,
                                   std::string_view about) {
@@ -184,7 +185,7 @@ template <typename Object, typename T>
       [member](Object& object, T value) { object.*member = std::move(value); });
 }
 
-// Omitted if there is no value.
+// A field that is left out if it has no value.
 template <typename Object, typename T>
 [[nodiscard]] Field<Object> field(std::string_view name, std::optional<T> Object::* member,
                                   const Form<T>& form, std::string_view about) {
@@ -193,7 +194,7 @@ template <typename Object, typename T>
       [member](Object& object, T value) { object.*member = std::move(value); });
 }
 
-// Omitted if the value is false or empty.
+// A field that is left out if the value is false or empty.
 template <typename Object, typename T>
 [[nodiscard]] Field<Object> sparse_field(std::string_view name, T Object::* member,
                                          const Form<T>& form, std::string_view about) {

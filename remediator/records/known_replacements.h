@@ -1,5 +1,5 @@
-// Replacements in the ClusterView, checked in the API server before any decision to end depends on
-// one. Made by the composition root for the step verify.
+// Finds replacements in the ClusterView, and reads their claims from the API server before any
+// decision depends on them. Made by the composition root for the step verify.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace gpuward::remediator {
 // Thread-safe.
 class KnownReplacements final : public Replacements {
  public:
-  // Both must outlive it.
+  // The arguments must outlive this object.
   KnownReplacements(const ClusterView& view, RemediationStore& store)
       : view_(view), store_(store) {}
   [[nodiscard]] std::vector<Newcomer> newcomers(const std::string& remediation,

@@ -20,12 +20,13 @@ namespace gpuward::remediator {
 using NodesByName = std::map<std::string, std::shared_ptr<const kube::Node>>;
 using RemediationsByName = std::map<std::string, Remediation>;
 
-// A Node whose machine an earlier Remediation gave up without proof of its health.
+// A Node with a machine that an earlier Remediation left without proof of its health.
 struct ReturnedMachine {
   NodeIdentity node;
-  Severity severity = Severity::kNone;  // the worst severity of those Remediations
-  bool is_contradictory = false;        // one sign shows that it is another machine
-  bool has_failed_diagnostic = false;   // and was neither restarted nor reset since
+  Severity severity = Severity::kNone;  // Worst severity of these earlier Remediations.
+  bool is_contradictory = false;        // One sign shows that it is another machine.
+  // The machine failed a diagnostic and was neither restarted nor reset after it.
+  bool has_failed_diagnostic = false;
 };
 
 // Returns the IDs that more than one node reports.
@@ -37,14 +38,14 @@ struct ReturnedMachine {
                                                             const NodesByName& nodes,
                                                             const RemediationsByName& remediations);
 
-// Returns those `names` whose machine failed a diagnostic under an earlier Node and has since been
-// neither restarted nor reset, nor answered for.
+// Returns the `names` with a machine that failed a diagnostic under an earlier Node. Machines that
+// were restarted or reset since, or that an operator has answered for, are left out.
 [[nodiscard]] std::set<std::string> failed_before(const std::set<std::string>& names,
                                                   const NodesByName& nodes,
                                                   const RemediationsByName& remediations);
 
-// Returns each Node once, without those that already have a Remediation about the return or an
-// answer to it.
+// Returns the returned machines, each Node once. Nodes that already have a Remediation about the
+// return, or an answer to it, are left out.
 [[nodiscard]] std::vector<ReturnedMachine> find_returned(const NodesByName& nodes,
                                                          const RemediationsByName& remediations);
 

@@ -20,30 +20,31 @@ inline constexpr std::string_view kPauseAnnotation = "gpuward.dev/pause";
 inline constexpr std::string_view kMachineReplacedAnnotation = "gpuward.dev/machine-replaced";
 inline constexpr std::string_view kApproveAnnotation = "gpuward.dev/approve";
 inline constexpr std::string_view kApprovedByAnnotation = "gpuward.dev/approved-by";
-// commands/last_command.h: only for people; gpuward does not rely on it.
+// The annotation of commands/last_command.h, only for people; gpuward does not use it.
 inline constexpr std::string_view kLastCommandAnnotation = "gpuward.dev/last-command";
 
 [[nodiscard]] const kube::ResourceType& remediation_type();
-[[nodiscard]] std::string remediation_collection();  // the path for lists and watches
+[[nodiscard]] std::string remediation_collection();  // Returns the path for lists and watches.
 
-// kInvalid if it names no node.
+// Parses a Remediation. Returns kInvalid if it names no node.
 [[nodiscard]] Result<Remediation> parse_remediation(std::string_view json);
-// Replaces an old name in `status.rule` by its present one.
+// Reads a Remediation. Replaces an old name in `status.rule` by its present name.
 [[nodiscard]] Result<Remediation> read_remediation(const Json& object);
 [[nodiscard]] std::string_view current_rule(std::string_view rule);
-// The same from an object that the client has parsed already.
+// Converts an object that the client has already parsed.
 [[nodiscard]] Result<Remediation> to_remediation(const kube::CustomObject& object);
 
-// The body that creates it, without the status, which the API server would drop.
+// Returns the body that creates the Remediation. The status is left out, because the API server
+// would drop it.
 [[nodiscard]] std::string create_body(const Remediation& remediation);
-// Merge-patches guarded by remediation.resource_version.
+// Return merge-patches that apply only to remediation.resource_version.
 [[nodiscard]] std::string evidence_patch(const Remediation& remediation);
 [[nodiscard]] std::string release_patch(const Remediation& remediation);  // without gpuward's
                                                                           // finalizer
 // Replaces its status, with the same guard; changes nothing else.
 struct StatusWrite {
   std::string body;
-  RemediationStatus kept;  // as it is read back: with times cut to milliseconds
+  RemediationStatus kept;  // The status as it is read back: with times cut to milliseconds.
 };
 [[nodiscard]] StatusWrite status_write(const Remediation& remediation);
 

@@ -1,5 +1,5 @@
-// Handles the events of the two informers: they update the ClusterView, and the affected nodes go
-// into the queue.
+// Handles the events of the two informers: updates the ClusterView, and puts the affected nodes
+// into the queue. Used by the controller.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace gpuward::remediator {
 
-// All must outlive the handlers.
+// The arguments must outlive the handlers.
 struct ViewFeed {
   ClusterView& view;
   WorkQueue& queue;
