@@ -15,13 +15,15 @@ namespace gpuward::remediator {
 
 class FencedClient final : public http::Client {
  public:
-  // Called right before each request that is not a GET. Any thread; must not block.
+  // Returns whether this process may write. Called on any thread right before each request that is
+  // not a GET; must not block.
   using MayWrite = std::function<bool()>;
 
-  // `behind` must outlive it, and so must all objects that `may_write` refers to.
+  // `behind`, and all objects that `may_write` refers to, must outlive this object.
   FencedClient(http::Client& behind, MayWrite may_write);
 
-  // Thread-safe. kCancelled if it may not write: nothing was sent, and no caller retries that.
+  // Sends the request. Returns kCancelled if the process may not write; nothing was sent, and no
+  // caller retries. Thread-safe.
   [[nodiscard]] Result<http::ClientResponse> send(const http::ClientRequest& request) override;
   [[nodiscard]] Result<http::ClientResponse> stream(
       const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,

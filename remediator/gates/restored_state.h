@@ -1,5 +1,5 @@
-// Records that the cluster's state was restored from a backup while this process ran. Its memory
-// then belongs to another past, so it changes nothing until it has restarted.
+// Records that the cluster's state was restored from a backup while this process ran. The memory of
+// the process then describes another state, so it changes nothing until it has restarted.
 #pragma once
 
 #include <mutex>
@@ -29,7 +29,7 @@ class RestoredState {
     const std::lock_guard lock(mutex_);
     return notice_;
   }
-  // kCancelled after the first note().
+  // Returns kCancelled after the first note().
   [[nodiscard]] Status permit() const {
     const auto notice = this->notice();
     if (!notice) return {};

@@ -1,6 +1,6 @@
-// The switch with which an operator stops every step everywhere. It is read from the API server
-// itself before every mutating call; threads share the reads, so that many nodes at once do not
-// cause as many reads.
+// The switch with which an operator stops every step everywhere. The process reads it from the API
+// server before every mutating call. Threads share the reads, so that many nodes do not cause many
+// reads.
 #pragma once
 
 #include <chrono>
@@ -12,20 +12,20 @@
 
 namespace gpuward::remediator {
 
-// The time limit of the Api behind the switch for one request and its retries. An answer that takes
-// longer is no permission.
+// The time limit of the Api for one request and its retries. An answer that takes longer is no
+// permission.
 inline constexpr std::chrono::milliseconds kSwitchReadLimit{2'000};
 
 class StopSwitch {
  public:
-  // `api` must outlive it and have deadlines of kSwitchReadLimit.
+  // `api` must outlive this object and have deadlines of kSwitchReadLimit.
   StopSwitch(kube::Api& api, SwitchPlace place);
 
-  // Any thread; blocks for two reads at most: the one under way, which began too early for this
-  // call, and the next. Success permits one mutating call. kBlocked forbids it, and the message
-  // says what to do.
+  // Returns success if one mutating call is permitted. kBlocked forbids the call, and the message
+  // says what to do. Any thread may call it. It blocks for at most two reads: the current read,
+  // which began too early for this call, and the next.
   [[nodiscard]] Status permit();
-  // The number of threads that wait for another thread's read.
+  // Returns the number of threads that wait for another thread's read.
   [[nodiscard]] std::size_t waiting() { return reads_.waiting(); }
 
  private:
