@@ -10,18 +10,18 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A webhook answers within a second, and may need two requests for it.
+// Short, because a webhook answers within a second and may need two requests.
 constexpr Deadlines kIntakeDeadlines{milliseconds(400), milliseconds(400)};
 constexpr Deadlines kWorkDeadlines{seconds(10), seconds(20)};
-// The server itself may try a disruption budget for 10 s before it answers.
+// Longer than 10 s, because the API server may try a disruption budget for 10 s before it answers.
 constexpr Deadlines kDrainDeadlines{seconds(35), seconds(35)};
 constexpr Deadlines kSwitchDeadlines{kSwitchReadLimit, kSwitchReadLimit};
 constexpr Deadlines kLeaseDeadlines{seconds(4), seconds(5)};
 constexpr Deadlines kEventDeadlines{seconds(5), seconds(5)};
 constexpr Deadlines kProbeDeadlines{seconds(2), seconds(2)};
 
-// As the flags say; without any the pod's own account, and outside of a pod what kubectl would
-// take.
+// Returns the cluster of the flags. Without flags, it is the pod's service account, and outside a
+// pod the cluster that kubectl uses.
 Result<kube::ClusterConfig> find_cluster(const Flags& flags) {
   if (!flags.in_cluster) return kube::load_kubeconfig(flags.kubeconfig, flags.context);
   auto own = kube::load_in_cluster();
@@ -76,7 +76,7 @@ ApiClients make_api_clients(Cluster& cluster, std::stop_token stop,
           .ledger = cluster.make_fenced_api(kWorkDeadlines, stop, may_write),
           .drain = cluster.make_fenced_api(kDrainDeadlines, stop, may_write),
           .stop_switch = cluster.make_api(kSwitchDeadlines, stop),
-          // Not ended by our stop: the lease is given back after it.
+          // `stop` does not end these requests, because the lease is released after the stop.
           .lease = cluster.make_api(kLeaseDeadlines, {})};
 }
 

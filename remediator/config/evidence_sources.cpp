@@ -22,14 +22,14 @@ std::unique_ptr<PrometheusScrapes> make_scrapes(const EvidenceParts& parts) {
                                              parts.policy, parts.clock);
 }
 
-// An alert that is polled is known after two rounds.
+// Returns how long a fault must last before it counts. A polled alert is known after two rounds.
 std::chrono::milliseconds lasting_of(const Flags& flags) {
   const std::chrono::seconds polled = 2 * flags.monitor_interval + std::chrono::seconds(60);
   return std::max(std::chrono::seconds(180),
                   flags.prometheus_alerts ? polled : std::chrono::seconds(0));
 }
 
-// A key of a ConfigMap, and another one for each replica.
+// Returns this replica's key in a ConfigMap, which differs for each replica.
 std::string replica_name(const Flags& flags) {
   return flags.pod_name.empty() ? kube::make_leader_identity() : flags.pod_name;
 }

@@ -13,9 +13,9 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr int kWrongUsage = 2;
-constexpr int kMostMonitorSeconds = 86'400;  // a day
+constexpr int kMostMonitorSeconds = 86'400;  // A day.
 
-// What must be checked after CLI11 has read it.
+// Values that are checked after CLI11 has read them.
 struct Words {
   std::string level = "info";
   std::string format = "logfmt";
@@ -130,7 +130,8 @@ CLI::App* add_notify_test(CLI::App& app, Flags& flags) {
   return test;
 }
 
-// LOG_LEVEL may be that of the monitor that is replaced: INFO, WARNING, CRITICAL.
+// Returns the level in gpuward's words. LOG_LEVEL may have a value of the replaced monitor: INFO,
+// WARNING, CRITICAL.
 std::string level_word(std::string text) {
   std::ranges::transform(text, text.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -138,7 +139,7 @@ std::string level_word(std::string text) {
   return text == "critical" ? "error" : text;
 }
 
-// Why the words are wrong; empty where they are not.
+// Returns why a value is invalid; empty if all are valid.
 std::string interpret(const Words& words, Flags& flags) {
   const auto level = parse_log_level(level_word(words.level));
   if (!level) return "--log.level: " + level.error().message;

@@ -30,7 +30,7 @@ Status PolicyReload::adopt_first() {
   return {};
 }
 
-// The parts of a policy that open files and threads of their own.
+// Applies the parts of a policy that have their own files and threads.
 Result<Notifier::Leaving> PolicyReload::adopt(const Policy& policy) {
   auto triage = users_.triage.prepare(policy.triage);
   if (!triage) return std::unexpected(triage.error());
@@ -64,7 +64,7 @@ void PolicyReload::reload() {
   last_good_ = true;
   last_good_at_ = users_.clock.wall();
   users_.on_new();
-  // Last, because a sink may be inside a call that takes seconds to end.
+  // Done last, because a sink may be in a call that takes seconds to end.
   leaving->clear();
 }
 

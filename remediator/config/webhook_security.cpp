@@ -10,7 +10,7 @@ namespace gpuward::remediator {
 Result<WebhookSecurity> read_webhook_security(const WebFlags& flags) {
   auto web = http::load_web_config(flags.config_file);
   if (!web) return std::unexpected(web.error());
-  // Here alone is it known that a flag names the file.
+  // Reads the tokens here, because only here an error can name the flag.
   if (const auto tokens = http::BearerTokens::load(flags.bearer_token_files, {}); !tokens)
     return with_context("--web.bearer-token-file", tokens.error());
   WebhookSecurity security{.web = std::move(*web)};
