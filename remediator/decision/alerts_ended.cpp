@@ -10,8 +10,8 @@
 namespace gpuward::remediator {
 namespace {
 
-// A treatment or test of the machine runs to its end, and a held node waits for its operator, as
-// decided before.
+// Returns whether the severity may be lowered. A treatment or test of the machine first runs to its
+// end, and a held node waits for its operator.
 bool may_lower(const Draft& draft) {
   const auto treats = [&](const StepRecord& record) {
     return record.severity == draft.remediation.acted_severity() &&
@@ -25,7 +25,7 @@ bool may_lower(const Draft& draft) {
          std::ranges::none_of(draft.remediation.status.steps, treats);
 }
 
-// When the last alert ended that is worse than those that fire.
+// Returns when the last alert ended that is worse than the firing alerts.
 WallTime worse_ended_at(const Draft& draft) {
   WallTime last{};
   for (const AlertEvidence& alert : draft.remediation.alerts) {
@@ -108,7 +108,8 @@ Decision decide_ended(Draft& draft) {
       "the alerts ended and a newer report of the same boot says that the node is healthy");
 }
 
-// The previous end was wrong: as long as the report confirms the alert, the steps continue.
+// Continues the steps if the alerts may not have ended and the report still confirms them.
+// Otherwise decides their end.
 Decision decide_without_alerts(Draft& draft) {
   const Severity severity = draft.remediation.evidence_severity();
   const bool continues = may_be_no_end(draft) && is_confirmed(draft, severity);

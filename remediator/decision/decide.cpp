@@ -23,7 +23,7 @@ namespace {
 constexpr std::array<std::string_view, 10> kVerdicts = {
     "record", "quarantine", "hold",  "pause",   "begin",
     "watch",  "escalate",   "lower", "release", "close"};
-constexpr std::chrono::seconds kCordonInterval{15};  // between checks of a waiting cordon
+constexpr std::chrono::seconds kCordonInterval{15};  // Interval between checks of a waiting cordon.
 constexpr std::size_t kNamedAlerts = 8;
 std::vector<Step> taint_and_cordon_in(const std::vector<PlannedStep>& plan) {
   std::vector<Step> wanted;
@@ -37,14 +37,16 @@ bool contains(const std::vector<Step>& steps, Step step) {
   return std::find(steps.begin(), steps.end(), step) != steps.end();
 }
 
-// A pause by annotation ends with the annotation; a manual change stays in force.
+// Returns whether an operator's manual change pauses the node. A pause by annotation ends with the
+// annotation, but a manual change stays in force.
 bool is_paused(const Draft& draft) {
   return draft.remediation.status.phase == Phase::kPaused &&
          draft.remediation.status.rule != kPauseRule;
 }
 
-// Either all of gpuward's changes are gone and this cordon is another writer's, or an operator has
-// removed annotation and taint by hand and the cordon is the recorded one.
+// Returns whether the owner of the cordon is unknown. Either another writer set it after all of
+// gpuward's changes were removed, or an operator removed annotation and taint and the cordon is the
+// recorded one.
 bool is_cordon_unknown(const Draft& draft) {
   const RemediationStatus& status = draft.remediation.status;
   return draft.inputs.node->unschedulable && status.has_done(Step::kCordon) &&
@@ -59,15 +61,15 @@ bool was_released(const Draft& draft) {
 constexpr std::string_view kUnknownCordon =
     "taint and annotation are gone; cannot tell who set the cordon";
 
-// Either the return was carried out and its answer lost, or it was not, and the annotation was
-// removed by hand.
+// Returns whether the cordon is unknown after a return without a known result. Either the return
+// was carried out and its answer was lost, or an operator removed the annotation.
 bool has_unknown_cordon(const Draft& draft) {
   return may_be_returned(draft.remediation, *draft.inputs.node) && is_cordon_unknown(draft);
 }
 
 // Returns the state that record and node do not explain; nullopt if they agree.
 std::optional<std::string> unexplained_ownership(const Draft& draft) {
-  if (is_paused(draft)) return std::nullopt;  // an operator was notified already
+  if (is_paused(draft)) return std::nullopt;  // gpuward has already notified an operator.
   if (auto what = disagreement(draft.remediation, *draft.inputs.node)) return what;
   if (draft.remediation.orphaned_taints() != nullptr) {
     return "the node has " + ownership_text(*draft.inputs.node) + ", which no open remediation set";
@@ -93,8 +95,9 @@ std::optional<SlotRefusal> refusal_of_slot(const Draft& draft, Step step) {
   return SlotRefusal{.guard = "budget.ledger", .message = "the budgets cannot be read"};
 }
 
-// Taint and cordon have separate budgets: if the cordon has to wait, the taint is still set; if the
-// taint has to wait, neither is set. Slots are requested only for what was not set before.
+// Puts taint and cordon on the node. Both have separate budgets: if the cordon has to wait, the
+// taint is still set; if the taint has to wait, neither is set. Slots are requested only for
+// changes that were not made before.
 Decision put_taint_and_cordon(Draft& draft, std::vector<Step> wanted, std::string rule,
                               std::string message) {
   const bool is_new_taint = contains(wanted, Step::kTaint) && !our_taint_on(*draft.inputs.node) &&
@@ -139,7 +142,8 @@ void add_evidence(Draft& draft) {
   }
 }
 
-// Taint and cordon on the node belong to the other Remediation.
+// Decides for a Remediation whose node belongs to another one. Taint and cordon on the node belong
+// to the other Remediation.
 Decision decide_beside(Draft& draft) {
   const std::string first = draft.inputs.goes_first + " is open for the same node";
   if (draft.remediation.deleting || draft.remediation.wish.cancel) {
@@ -150,9 +154,9 @@ Decision decide_beside(Draft& draft) {
                   first + " and acts on it: this remediation waits until the other one is closed");
 }
 
-// gpuward does not guess: taint and cordon stay until an operator decides. A node that has to leave
-// service and was not tainted yet is still tainted, but not cordoned: gpuward would have to guess
-// the owner of a cordon of unknown origin.
+// Holds the node until an operator decides about its taint and cordon. A node that must leave
+// service and has no taint yet gets the taint, but no cordon, because gpuward cannot tell the owner
+// of an existing cordon.
 Decision hold_for_ownership(Draft& draft, const std::string& what) {
   const Severity severity = draft.remediation.acted_severity();
   const std::vector<Step> wanted = taint_and_cordon_in(steps_for(draft.policy, severity));
@@ -163,12 +167,13 @@ Decision hold_for_ownership(Draft& draft, const std::string& what) {
                                         "severities." + std::string(to_string(severity)), what);
     if (put.verdict == Verdict::kQuarantine) put.look_again = std::chrono::milliseconds(0);
     if (put.verdict != Verdict::kHold) return put;
-    return held_for_ownership(draft, put.message);  // the taint has no budget: notified now
+    // The taint has no budget, so gpuward notifies an operator now.
+    return held_for_ownership(draft, put.message);
   }
   return held_for_ownership(draft, what);
 }
 
-// Does nothing; the phase says whether gpuward's taint or cordon is on the node.
+// Changes nothing. The phase says whether gpuward's taint or cordon is on the node.
 Decision keep_off(Draft& draft, std::string rule, const std::string& why) {
   if (const auto what = unexplained_ownership(draft)) return held_for_ownership(draft, *what);
   if (!ours_on_node(draft) && !draft.remediation.any_firing()) return ended_without_trace(draft);
@@ -192,14 +197,13 @@ Decision keep_off_for_a_while(Draft& draft, const ExclusionHit& excluded) {
 
 Decision decide_paused(Draft& draft) {
   if (!draft.remediation.any_firing() && !ours_on_node(draft)) return ended_without_trace(draft);
-  // A cordon that comes after this is another writer's.
+  // A later cordon is another writer's.
   draft.decision.cordon_is_gone = !draft.inputs.node->unschedulable;
   return conclude(draft, Verdict::kHold, Phase::kPaused, "guard.manual-change",
                   draft.remediation.status.message);
 }
 
-// The operator who cancels expects the cordon to be removed, and was not yet notified that it
-// stays.
+// Returns whether an operator who cancels must first learn that the cordon stays.
 bool leaves_cordon_unexplained(const Draft& draft) {
   const RemediationStatus& status = draft.remediation.status;
   const bool goes_on = status.phase == Phase::kHeld && status.rule == "guard.cancel";
@@ -211,7 +215,7 @@ bool leaves_cordon_unexplained(const Draft& draft) {
 // Removes gpuward's changes from the node, even if alerts fire.
 Decision take_off(Draft& draft, const std::string& why) {
   auto what = unexplained_ownership(draft);
-  // Checked even if an alert fires.
+  // This check applies even if an alert fires.
   if (!what && !is_paused(draft) && has_unknown_cordon(draft)) what = kUnknownCordon;
   if (what && leaves_cordon_unexplained(draft)) {
     draft.decision.look_again = std::chrono::milliseconds(0);
@@ -222,12 +226,12 @@ Decision take_off(Draft& draft, const std::string& why) {
   Decision decision =
       is_off ? close_case(draft, Phase::kCancelled, "guard.cancel", why)
              : conclude(draft, Verdict::kRelease, Phase::kCancelled, "guard.cancel", why);
-  // An operator who was notified of a cordon that stays, and cancels, has accepted it as their own.
+  // An operator who cancels after the report about a remaining cordon has accepted the cordon.
   decision.cordon_is_gone |= !draft.inputs.left_cordon.empty();
   return decision;
 }
 
-// Whether taint and cordon are on the node as the acted severity requires.
+// Returns whether taint and cordon are on the node as the acted severity requires.
 bool taint_and_cordon_stand(const Draft& draft, const std::vector<Step>& wanted) {
   const std::string value(to_string(draft.remediation.acted_severity()));
   const bool is_short = lacks_konduktor_taint(draft.policy, draft.remediation, *draft.inputs.node);
@@ -239,7 +243,7 @@ bool taint_and_cordon_stand(const Draft& draft, const std::vector<Step>& wanted)
   });
 }
 
-// "maintenance.reboot" if the steps are for an announcement.
+// Returns the rule of the plan, for example "maintenance.reboot" for an announcement.
 std::string rule_of_plan(const Draft& draft, Severity severity) {
   if (is_maintenance(draft.policy, draft.remediation))
     return "maintenance." + std::string(to_string(*draft.policy.announced));
@@ -264,7 +268,7 @@ bool cordoned_by_others(const Draft& draft) {
   return draft.inputs.node->unschedulable && !is_own_cordon(draft.remediation, *draft.inputs.node);
 }
 
-// Tells an operator which steps failed before an escalation.
+// Returns text for an operator with the steps that failed before an escalation.
 std::string failures(const Draft& draft) {
   const RemediationStatus& status = draft.remediation.status;
   std::string text;
@@ -297,7 +301,7 @@ Decision conclude(Draft& draft, Verdict what, Phase phase, std::string rule, std
 
 Decision close_case(Draft& draft, Phase phase, std::string rule, std::string message) {
   const bool is_same = node_is_another(draft) == nullptr;
-  // A cordon that comes after this is another writer's.
+  // A later cordon is another writer's.
   draft.decision.cordon_is_gone = is_same && !draft.inputs.node->unschedulable &&
                                   draft.remediation.status.pre_existing_cordon.has_value();
   return conclude(draft, Verdict::kClose, phase, std::move(rule), std::move(message));
@@ -332,7 +336,7 @@ Decision ended_without_trace(Draft& draft) {
                     "the alerts ended; the node has no gpuward taint or cordon");
 }
 
-// Taint and cordon first, then step by step.
+// Decides taint and cordon first, then the further steps one by one.
 Decision decide_standing(Draft& draft) {
   if (auto lower = lower_severity(draft)) return *std::move(lower);
   const Severity severity = draft.remediation.acted_severity();
@@ -341,8 +345,8 @@ Decision decide_standing(Draft& draft) {
   draft.decision.reasons.push_back("policy " + rule + of_pool(draft) + " in mode " +
                                    std::string(to_string(draft.policy.mode)) + ": " +
                                    step_names(plan));
-  // A failed terminate was reported as held for an operator, and a later change of the policy does
-  // not replace the operator.
+  // A failed terminate was reported as held for an operator. A later change of the policy does not
+  // end that hold.
   const StepRecord* end = counting_record(draft.remediation, Step::kTerminate);
   const bool has_failed_end = end != nullptr && end->result == StepResult::kFailed;
   if (plan.empty()) {
@@ -369,7 +373,7 @@ Decision decide_standing(Draft& draft) {
             draft.remediation.node);
   }
   const PlannedStep* next = next_step(plan, draft.remediation, draft.inputs.node->boot_id);
-  // For an announcement that the cloud has called off, nothing more is put on the node.
+  // gpuward puts nothing more on the node after the cloud has called off the announcement.
   const bool is_put =
       taint_and_cordon_stand(draft, wanted) || is_called_off(draft.policy, draft.remediation);
   if (!is_put || (next == nullptr && !has_begun(draft.remediation))) {
@@ -392,7 +396,7 @@ Decision decide_standing(Draft& draft) {
 
 namespace {
 
-// The guards in order; the first that objects decides.
+// Checks the guards in order. The first guard that objects decides.
 Decision decide_in_order(Draft& draft) {
   add_evidence(draft);
   if (draft.remediation.status.has_done(Step::kTerminate)) return decide_after_the_end(draft);
@@ -420,8 +424,8 @@ Decision decide_in_order(Draft& draft) {
     return conclude(draft, Verdict::kPause, Phase::kPaused, "guard.manual-change",
                     *what + ": paused");
   }
-  // Checked before the annotation: otherwise the two pauses would alternate, and the manual change
-  // would be forgotten.
+  // Checked before the annotation. Otherwise the two kinds of pause would alternate, and the manual
+  // change would be lost.
   if (is_paused(draft)) return decide_paused(draft);
   if (draft.remediation.wish.pause) {
     return conclude(draft, Verdict::kPause, Phase::kPaused, std::string(kPauseRule),
@@ -429,18 +433,19 @@ Decision decide_in_order(Draft& draft) {
   }
   if (const auto what = unexplained_ownership(draft)) return hold_for_ownership(draft, *what);
   if (auto step = step_under_way(draft.policy, draft.remediation)) {
-    // Watching a machine that restarts or ends is allowed in any mode: it changes nothing.
+    // gpuward watches a machine that restarts or ends in any mode, because watching changes
+    // nothing.
     if (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step))
       return watch_step(draft, std::move(*step));
   }
-  // An announcement is a reason too, even if the current plan is that of a fault.
+  // An announcement is also a reason, even if the current plan is for a fault.
   const bool is_wanted = has_reason(draft) || is_announced(draft.policy, draft.remediation);
   if (has_begun(draft.remediation) || is_wanted) return decide_standing(draft);
   return decide_without_alerts(draft);
 }
 
-// The hour of an approval runs from when gpuward sees it, even while its step waits for another
-// gate, a pause or an exclusion.
+// Records when gpuward first saw the approval. The hour of the approval starts then, even while its
+// step waits for another gate, a pause or an exclusion.
 void note_approval(const Draft& draft, Decision& decision) {
   const auto& asked = draft.remediation.status.approval;
   if (!asked || asked->seen_at || decision.approval || decision.withdraws_approval ||

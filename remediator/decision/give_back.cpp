@@ -8,8 +8,8 @@
 namespace gpuward::remediator {
 namespace {
 
-// The report must be newer than this. A maintenance may end while its announcement stays: the time
-// of the verification then counts.
+// Returns the time after which the report must be measured. If a maintenance ended while its
+// announcement stays, the time of the verification counts.
 WallTime report_after(const Draft& draft) {
   if (const auto ended = reason_ended_at(draft)) return *ended;
   const StepRecord* verified = counting_record(draft.remediation, Step::kVerify);

@@ -13,9 +13,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How long after its due time a drain is late: long enough for a few checks of the gates.
+// How long after its due time a drain counts as late. The time allows a few checks of the gates.
 constexpr std::chrono::minutes kLateAfter{1};
-// How long a cloud counts as at work if it reports no end, and at most if it reports one.
+// kWorkLasts: how long a cloud counts as at work if it reports no end. kLongestWork: the limit if
+// it reports an end.
 constexpr std::chrono::hours kWorkLasts{1}, kLongestWork{24};
 
 const AlertEvidence* evidence_of(const Remediation& remediation, const Announcement& announced) {
@@ -30,7 +31,7 @@ bool has_steps(const Policy& policy, AnnouncementKind kind) {
   return rule != policy.maintenance.end() && !rule->second.steps.empty();
 }
 
-// Whether the machine behind the Node has read it in its current boot.
+// Returns whether the machine behind the Node read the announcement in its current boot.
 bool is_current(const kube::Node& node, const NodeAnnouncement& one) {
   return !one.is_stale && !one.boot_id.empty() && one.boot_id == node.boot_id;
 }
@@ -51,7 +52,7 @@ std::vector<Reason> reasons_of(const Policy& policy, const DecisionInputs& input
   return reasons;
 }
 
-// The first to begin.
+// Returns the reason with the earliest start.
 const Reason& first_of(const std::vector<Reason>& reasons) {
   return *std::ranges::min_element(reasons, {},
                                    [](const Reason& one) { return one.announced.start; });
@@ -77,12 +78,13 @@ std::optional<Gate> drain_waits(const Policy& policy, const DecisionInputs& inpu
               std::min<milliseconds>(left, kGateInterval));
 }
 
-// Whether a decision about such steps has this phase; a held or paused one is notified already.
+// Returns whether a decision in this phase needs the report of a late drain. gpuward has already
+// notified an operator of a held or paused node.
 bool is_going_on(Phase phase) {
   return phase == Phase::kQuarantined || phase == Phase::kWaiting || phase == Phase::kDraining;
 }
 
-// Whether the drain should have begun, or should be over, by now.
+// Returns whether the drain should have begun, or should have ended, by now.
 bool is_late(const Draft& draft, const Reason& first) {
   const StepRecord* drain = counting_record(draft.remediation, Step::kDrain);
   if (drain != nullptr && is_under_way(*drain)) return draft.now >= first.announced.start;
@@ -175,12 +177,12 @@ Decision with_lateness(Draft& draft, Decision decision) {
   const bool is_ours =
       draft.inputs.node != nullptr && is_maintenance(draft.policy, draft.remediation);
   if (!is_ours || !is_going_on(decision.phase)) return decision;
-  // The node is in service because its maintenance has to wait, not because of a fault.
+  // The node is in service because its maintenance has to wait, and not because of a fault.
   if (decision.rule.starts_with("budget.")) decision.rule = "maintenance.budget";
   const auto reasons = reasons_of(draft.policy, draft.inputs);
   if (reasons.empty() || !is_to_be_drained(draft) || !is_late(draft, first_of(reasons)))
     return decision;
-  // The taint may be set while the cordon waits for its budget.
+  // kQuarantine counts too, because the taint may be set while the cordon waits for its budget.
   const bool stands = decision.verdict == Verdict::kHold || decision.verdict == Verdict::kWatch ||
                       decision.verdict == Verdict::kQuarantine;
   if (!stands) return decision;

@@ -12,7 +12,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// When the first diagnostic of `list` began at `severity`; nullopt: it did not.
+// Returns when the first diagnostic of `list` began at `severity`; nullopt if it did not begin.
 std::optional<WallTime> recovery_since(const std::vector<PlannedStep>& list,
                                        const Remediation& remediation, Severity severity) {
   if (list.empty()) return std::nullopt;
@@ -27,7 +27,8 @@ bool has_foreign_cordon(const Remediation& remediation, const kube::Node& node) 
          (mark && mark->pre_existing_cordon);
 }
 
-// If it is unknown whether a machine will restart or end, the node does not return by itself.
+// Returns the step after which it is unknown whether the machine will restart or end; null if there
+// is none. Such a node does not return by itself.
 const StepRecord* unresolved_step(const Remediation& remediation) {
   for (const StepRecord& record : remediation.status.steps) {
     if (record.step == Step::kTerminate) return &record;
@@ -73,7 +74,7 @@ Recovery recovery_for(const Policy& policy, const Remediation& remediation,
   const auto since = recovery_since(list, remediation, severity);
   for (const PlannedStep& step : list) {
     const StepRecord* record = counting_record(remediation, step.step);
-    // A verification before the diagnostics does not show how the node is after them.
+    // A verification before the diagnostics says nothing about the node after them.
     if (!since || record == nullptr || record->intent_at < since) return {.next = &step};
     const bool is_of_another_boot = record->step == Step::kVerify &&
                                     record->result == StepResult::kDone &&

@@ -16,7 +16,7 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr const char* kVerifyRule = "step.verify";
-// How often the end of a machine is checked if it was accepted and is not proven.
+// Interval between checks of a machine with an accepted end that is not proven.
 constexpr std::chrono::minutes kProofInterval{1};
 
 Decision decision_of(Verdict verdict, Phase phase, std::string rule, std::string message) {
@@ -34,15 +34,16 @@ Decision at_step(Verdict verdict, PlannedStep step, std::string message) {
   return decision;
 }
 
-// A verification before the end is about the machine that has ended.
+// Returns the record of the wait; null if there is none. A verification before the end is about the
+// machine that has ended.
 const StepRecord* wait_record(const Remediation& remediation) {
   const StepRecord* record = remediation.status.find(Step::kVerify);
   const StepRecord* end = remediation.status.find(Step::kTerminate);
   return record != nullptr && record->intent_at >= end->intent_at ? record : nullptr;
 }
 
-// The step in the current version of the plan under which the machine was ended. A wait that has
-// begun continues even if the plan no longer has it.
+// Returns the wait in the current version of the plan under which the machine was ended. A wait
+// that has begun continues even if the plan no longer has it.
 std::optional<PlannedStep> wait_for(const Policy& policy, const Remediation& remediation) {
   const StepRecord& end = *remediation.status.find(Step::kTerminate);
   const StepRecord* record = wait_record(remediation);
@@ -68,7 +69,8 @@ Decision held(const Remediation& remediation, const PlannedStep& wait, const Ste
                          remediation.node);
 }
 
-// The machine registers again, so it has not ended, even if its end was accepted.
+// Returns whether the machine has registered again. It has then not ended, even if the provider
+// accepted the end.
 bool is_back(const Draft& draft, const StepRecord& end) {
   return draft.inputs.node != nullptr &&
          draft.inputs.node->provider_id == value_at(end.facts, kInstanceFact);
@@ -111,8 +113,8 @@ std::optional<PlannedStep> machine_is_ending(const Draft& draft) {
   return node_goes ? step : std::nullopt;
 }
 
-// An accepted end is watched until it is proven, even after the step's time; an operator is
-// notified.
+// Decides for a node that is gone. gpuward watches an accepted end until it is proven, even after
+// the step's time, and notifies an operator.
 Decision decide_without_node(Draft& draft, const char* gone) {
   const StepRecord* end = draft.remediation.status.find(Step::kTerminate);
   if (end == nullptr || call_of(*end) != Call::kAccepted || is_back(draft, *end))
@@ -130,7 +132,7 @@ Decision decide_without_node(Draft& draft, const char* gone) {
                       end->message);
 }
 
-// The node is gone, even if a cache still has it.
+// Decides after the end. The node is gone, even if a cache still has it.
 Decision decide_after_the_end(Draft& draft) {
   Decision next = decide_after_the_end(draft.policy, draft.remediation);
   draft.decision.step = std::move(next.step);

@@ -28,15 +28,15 @@ StepRecord& record_of(RemediationStatus& status, Step step) {
   return added;
 }
 
-// A node that is quarantined again is no longer about to return.
+// Deletes the record of a return when gpuward quarantines the node again.
 void forget_return(RemediationStatus& status, const Decision& decision) {
   if (decision.verdict != Verdict::kQuarantine) return;
   std::erase_if(status.steps,
                 [](const StepRecord& record) { return record.step == Step::kReturn; });
 }
 
-// Once its machine is to end, the node's verification no longer counts: the next one is of another
-// node.
+// Deletes the record of the verification when the machine's end begins. The next verification is
+// about another node.
 void forget_verification(RemediationStatus& status, Step begun) {
   if (begun != Step::kTerminate) return;
   std::erase_if(status.steps,
@@ -44,7 +44,7 @@ void forget_verification(RemediationStatus& status, Step begun) {
 }
 
 void say(RemediationStatus& status, const Decision& decision, Mode mode) {
-  // A notification about one of these rules does not cover the state before or after it.
+  // A notification about one of these rules does not cover the state before or after the rule.
   for (const std::string_view rule : {kOwnershipRule, kLateRule}) {
     if ((decision.rule == rule) != (status.rule == rule)) status.notified_phase.reset();
   }
@@ -78,9 +78,9 @@ bool is_of_unknown_call(const StepRecord& record) {
   return is_of_the_machine(record.step) && call_of(record) != Call::kAccepted;
 }
 
-// The action of a Job ends it itself, because it knows whether it has run; that of restart-job
-// makes sure that no job stays suspended. A restart whose call has no answer may still begin after
-// the step's time.
+// Returns whether the step's time is over. Steps by Job and restart-job end themselves: a Job's
+// action knows whether the Job has run, and restart-job leaves no job suspended. A restart by an
+// unanswered call may still begin after the step's time.
 bool is_overdue(const StepRecord& record, const PlannedStep& step, std::chrono::milliseconds ran) {
   const bool ends_itself = is_by_job(record) || step.step == Step::kRestartJob;
   if (ends_itself || step.timeout.count() == 0 || !record.intent_at) return false;
@@ -88,7 +88,7 @@ bool is_overdue(const StepRecord& record, const PlannedStep& step, std::chrono::
   return ran > step.timeout && (!may_be_late || ran > kLateRestart);
 }
 
-// A running step writes its time once a minute, and whenever it writes a new result or new facts.
+// Writes the running time of a step once a minute, and with each new result or new facts.
 void keep_time(StepRecord& record, const StepRecord& before, std::chrono::milliseconds ran) {
   const auto whole = std::chrono::floor<std::chrono::seconds>(ran);
   const std::chrono::seconds kept(before.active_seconds);
@@ -97,7 +97,7 @@ void keep_time(StepRecord& record, const StepRecord& before, std::chrono::millis
     record.active_seconds = static_cast<int>(std::max(kept, whole).count());
 }
 
-// If a later intent achieves nothing, the treatment by an earlier one still counts.
+// Keeps the fact of an earlier treatment, which still counts if a later intent achieves nothing.
 void keep_treatment(const StepRecord& before, Facts& facts) {
   if (!has_treated(before)) return;
   const auto known = before.facts.find(kTreatedFact);
@@ -105,11 +105,11 @@ void keep_treatment(const StepRecord& before, Facts& facts) {
       known != before.facts.end() ? known->second : std::string(to_string(before.result));
 }
 
-// The step is over, with the result in the record.
+// Records the end of the step, with the result in the record.
 void finish(RemediationStatus& status, StepRecord& record, WallTime now) {
   record.finished_at = time_in(status, now);
   if (record.result == StepResult::kFailed) note_failure(status, record);
-  // A drain that resumed ends before the step that was approved meanwhile.
+  // A resumed drain may end while a later step has an approval, which must stay.
   const bool is_for_later =
       record.step == Step::kDrain && status.approval && status.approval->step != Step::kDrain;
   if (record.result == StepResult::kDone && !is_for_later) status.approval.reset();
@@ -119,11 +119,12 @@ void finish(RemediationStatus& status, StepRecord& record, WallTime now) {
            now);
 }
 
-// Nothing was done: restores the state before the intent.
+// Restores the state before the intent, because nothing was done.
 void withdraw(RemediationStatus& status, Step step, WallTime now) {
   StepRecord& record = record_of(status, step);
   const auto treated = record.facts.find(kTreatedFact);
-  // A refused restart is requested only a few times, no matter how often it had to wait in between.
+  // Keeps the number of attempts for a refused restart, because gpuward requests it only a few
+  // times.
   const bool was_asked =
       step == Step::kReboot && treated == record.facts.end() && record.attempts > 1;
   if (was_asked) {
@@ -136,7 +137,7 @@ void withdraw(RemediationStatus& status, Step step, WallTime now) {
   const bool was_done =
       treated != record.facts.end() && treated->second == to_string(StepResult::kDone);
   record.result = was_done ? StepResult::kDone : StepResult::kFailed;
-  record.severity = Severity::kNone;  // it no longer counts for any step
+  record.severity = Severity::kNone;  // The record no longer counts for any step.
   record.finished_at = now;
 }
 
@@ -149,7 +150,7 @@ RemediationStatus with_decision(RemediationStatus status, const Decision& decisi
   if (decision.cordon_is_gone) status.pre_existing_cordon = true;
   if (decision.escalate_to) {
     status.escalated_to = decision.escalate_to;
-    // The approval was requested for a step that is not taken.
+    // The approval was requested for a step that gpuward does not take.
     if (status.approval && !status.approval->seen_at) status.approval.reset();
     remember(status, decision.message, now);
   }
@@ -159,7 +160,7 @@ RemediationStatus with_decision(RemediationStatus status, const Decision& decisi
     remember(status, decision.message, now);
   }
   if (!is_open(status.phase) && !status.closed_at) status.closed_at = now;
-  // A return that was carried out before a crash is found to be done on the node itself.
+  // The node itself shows that a return was carried out before a crash.
   for (StepRecord& record : status.steps) {
     if (status.phase != Phase::kReleased || record.step != Step::kReturn) continue;
     if (record.result != StepResult::kDone) record.finished_at = now;
@@ -223,7 +224,7 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
   status.phase = decision.phase;
   forget_verification(status, decision.step->step);
   StepRecord& record = record_of(status, decision.step->step);
-  // Jobs that lost pods in an earlier drain still wait for their restart.
+  // Keeps the jobs that lost pods in an earlier drain, because they still wait for their restart.
   if (const auto torn = record.facts.find(kJobsFact); torn != record.facts.end())
     facts.insert(*torn);
   keep_treatment(record, facts);
@@ -243,7 +244,8 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
   return status;
 }
 
-// The intent stays: pods that came after it still count as newcomers.
+// Resumes the drain under its old intent, so that pods that came after the intent still count as
+// newcomers.
 RemediationStatus with_drain_again(RemediationStatus status, const std::string& why, WallTime now) {
   StepRecord& record = record_of(status, Step::kDrain);
   const bool is_over = ++record.attempts > kMostDrains;
@@ -289,7 +291,7 @@ RemediationStatus with_progress(RemediationStatus status, const Decision& decisi
     return status;
   }
   StepRecord& record = record_of(status, step);
-  // The only open question is whether an accepted call is done after all.
+  // A failed step can only change to done, if its accepted call succeeds after all.
   if (record.result == StepResult::kFailed && progress.result != StepResult::kDone) return status;
   const StepRecord before = record;
   record.result = progress.result;

@@ -14,7 +14,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// How often a restart is requested that was refused or has not arrived, and how soon after a
+// Limit for requests of a restart that was refused or has not arrived, and the wait after a
 // refusal.
 constexpr int kMostRestarts = 3;
 constexpr std::chrono::minutes kAfterRefusal{2};
@@ -50,7 +50,8 @@ Decision begin_step(Draft& draft, const PlannedStep& step) {
 Decision escalate(Draft& draft, const std::string& why, Severity at_least) {
   if (draft.remediation.is_drill())
     return hold_exhausted(draft, why + "; a drill does not escalate");
-  // The steps of a severity are for reported faults.
+  // During maintenance an operator decides, because the steps of a severity are for reported
+  // faults.
   if (is_maintenance(draft.policy, draft.remediation)) return hold_for_operator(draft, why);
   const auto worse = worse_with_steps(draft.policy, draft.remediation.acted_severity(), at_least);
   if (!worse) return hold_for_operator(draft, why);
@@ -60,7 +61,8 @@ Decision escalate(Draft& draft, const std::string& why, Severity at_least) {
                   why + "; escalated to severity " + std::string(to_string(*worse)));
 }
 
-// The diagnostics may be some time ago, so the report has to show that the node is healthy now.
+// Returns the node after its diagnostics. The diagnostics may be some time ago, so a report must
+// show that the node is healthy now.
 Decision return_by_recovery(Draft& draft, const PlannedStep& step) {
   const std::string passed = "the node has passed its diagnostics";
   const std::string rule = "recovery";
@@ -91,7 +93,8 @@ Decision take_without_alerts(Draft& draft, const PlannedStep& step) {
   return goes_on ? begin_step(draft, step) : decide_ended(draft);
 }
 
-// Only if that is provably safe (see reboot_action.h), through all guards, a few times.
+// Requests a restart again, through all guards and only a few times. reboot_action.h says when this
+// is safe.
 Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& record,
                        const std::string& what) {
   const bool is_refused = call_of(record) == Call::kNone;
@@ -113,22 +116,23 @@ Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& 
                                         : take_without_alerts(draft, step);
 }
 
-// After the verification: the fault is back, or a failed diagnostic keeps the node out of service.
-// nullopt: neither.
+// Returns what follows if the fault is back after the verification, or if a failed diagnostic keeps
+// the node out of service; nullopt if neither is true.
 std::optional<Decision> not_healed(Draft& draft) {
   const bool is_maintained = is_maintenance(draft.policy, draft.remediation);
   if (!is_maintained && has_reason(draft)) return escalate(draft, "the alerts are firing again");
   const bool is_due =
       !is_maintained ||
       (!has_reason(draft) && standing_announcements(draft.policy, draft.inputs).empty());
-  // The diagnostic may be from another severity or another plan than the one that ends here.
+  // The diagnostic may belong to another severity or plan than the present one.
   const StepRecord* failed = diagnostic_in_the_way(draft);
   if (failed == nullptr || !is_due) return std::nullopt;
   return hold_exhausted(draft,
                         failure_text(*failed) + ", and no restart or reset preceded this step");
 }
 
-// Waits as any step does: the policy may require an operator's approval before a node returns.
+// Returns the node, or waits as any step does. The policy may require an operator's approval before
+// the return.
 Decision return_to_service(Draft& draft, const PlannedStep& step) {
   if (auto first = not_healed(draft)) return *std::move(first);
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
@@ -166,10 +170,10 @@ Decision take_step(Draft& draft, const PlannedStep& step) {
   if (step.step == Step::kReturn) return return_to_service(draft, step);
   const bool is_verified_before =
       step.step == Step::kVerify && record != nullptr && record->result == StepResult::kDone;
-  if (is_verified_before) {  // in another boot
+  if (is_verified_before) {  // Done in another boot.
     if (auto first = not_healed(draft)) return *std::move(first);
   }
-  // No disruptive step begins on a node for which no alert fires any more.
+  // No disruptive step begins on a node without a firing alert.
   if (is_disruptive(step.step) && !has_reason(draft)) return take_without_alerts(draft, step);
   return begin_step(draft, step);
 }
@@ -181,9 +185,9 @@ Decision watch_step(Draft& draft, PlannedStep step) {
                   draft.remediation.status.find(what)->message);
 }
 
-// A failed drain leads no further, nor does a failure whose cause is not the node. If a step did
-// not heal the node, a more severe one follows. If no provider is known to have accepted the
-// restart or the end of a machine, its failure proves nothing.
+// Decides after a failed step. A failed drain, and a failure that says nothing about the node, hold
+// the node for an operator. A step that did not heal the node leads to a more severe step. A
+// restart or an end without an accepted call proves nothing.
 Decision after_failure(Draft& draft, const PlannedStep& step, const StepRecord& record) {
   const std::string what = failure_text(record);
   if (record.step == Step::kDrain || record.facts.contains(kNeedsOperatorFact))
@@ -194,7 +198,7 @@ Decision after_failure(Draft& draft, const PlannedStep& step, const StepRecord& 
                                       : hold_for_operator(draft, what);
 }
 
-// If the policy has a recovery for the node, that comes first.
+// Holds the node for an operator, unless the policy has a recovery that continues.
 Decision hold_for_operator(Draft& draft, const std::string& why) {
   const Recovery back = recovery_for(draft.policy, draft.remediation, *draft.inputs.node);
   if (back.next != nullptr) return go_back(draft, *back.next, why);

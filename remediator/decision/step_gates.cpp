@@ -21,7 +21,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// The longest time between two checks of a step whose time is known: an operator may change it.
+// Longest time between two checks of a step with a known time, because an operator may change the
+// time.
 constexpr milliseconds kLongestGateInterval = std::chrono::minutes(1);
 
 bool is_behind_us(const StepRecord& record, const std::string& boot_id) {
@@ -30,7 +31,7 @@ bool is_behind_us(const StepRecord& record, const std::string& boot_id) {
   return may_fail(record.step) && record.result == StepResult::kFailed;
 }
 
-// When the last step was done.
+// Returns when the last step ended.
 WallTime last_done(const Remediation& remediation) {
   WallTime last{};
   for (const StepRecord& record : remediation.status.steps) {
@@ -48,7 +49,8 @@ std::optional<Gate> delay_before(const PlannedStep& step, const Remediation& rem
               std::min(left, kLongestGateInterval));
 }
 
-// A job that runs on several unhealthy nodes has to restart once, and on none of them.
+// Delays a drain until other failed nodes are tainted. A job on several unhealthy nodes then
+// restarts once, and on none of them.
 std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs& inputs) {
   if (step.step != Step::kDrain || !inputs.has_untainted_elsewhere) return std::nullopt;
   return shut("guard.taint-first",
@@ -57,8 +59,8 @@ std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs&
               seconds(1));
 }
 
-// How old the heartbeat of a condition may be that justifies a drain: node-problem-detector sends
-// one in 5 minutes. A detector that has died leaves its last condition on the node.
+// Largest age of the heartbeat of a condition that justifies a drain. node-problem-detector sends a
+// heartbeat every 5 minutes. A stopped detector leaves its last condition on the node.
 constexpr std::chrono::minutes kConditionLasts{10};
 
 bool is_fresh(const kube::Node& node, const ConditionSeen& seen, WallTime now) {
@@ -68,9 +70,9 @@ bool is_fresh(const kube::Node& node, const ConditionSeen& seen, WallTime now) {
          std::chrono::abs(now - *condition->heartbeat) <= kConditionLasts;
 }
 
-// Whether a condition of the node is enough to drain it, if the policy allows it (`drain: true`):
-// the Remediation's worst evidence is a condition that the node still has. It is never enough for
-// more.
+// Returns whether a condition of the node is enough to drain it. The policy must allow it (`drain:
+// true`), and the Remediation's worst evidence must be a condition that the node still has. A
+// condition never justifies more than a drain.
 bool condition_justifies_drain(const Policy& policy, const Remediation& remediation,
                                const kube::Node& node, WallTime now) {
   const auto seen = seen_conditions(policy.conditions, node);
@@ -83,14 +85,15 @@ bool condition_justifies_drain(const Policy& policy, const Remediation& remediat
   });
 }
 
-// Neither the exporter's report nor Alertmanager has it; the policy says that it is enough.
+// Returns whether the step rests on a condition only. The exporter's report and Alertmanager do not
+// have the condition.
 bool rests_on_a_condition(const PlannedStep& step, const Policy& policy,
                           const DecisionInputs& inputs, WallTime now) {
   return step.step == Step::kDrain &&
          condition_justifies_drain(policy, inputs.remediation, *inputs.node, now);
 }
 
-// Waits unless Alertmanager itself still has the alert unsilenced. An operator stops the step by a
+// Waits unless Alertmanager still has the alert without a silence. An operator stops the step by a
 // silence.
 std::optional<Gate> alerts_before(const PlannedStep& step, Draft& draft) {
   if (!is_disruptive(step.step)) return std::nullopt;
@@ -120,7 +123,7 @@ std::optional<Gate> proofs_before(const PlannedStep& step, Draft& draft) {
   if (is_ready(*inputs.node)) return closed("the node is Ready again");
   if (inputs.remediation.status.pre_existing_cordon.value_or(false))
     return closed("the node was already cordoned by another controller or an operator");
-  // A machine without power may have its pods moved meanwhile; its cloud starts it again.
+  // The cloud starts a machine without power again, so only the move of its pods may run meanwhile.
   if (const auto work = maintenance_under_way(*inputs.node, now);
       work && step.step != Step::kOutOfService) {
     return shut(std::string(kCloudAtWorkRule),
@@ -132,7 +135,7 @@ std::optional<Gate> proofs_before(const PlannedStep& step, Draft& draft) {
   return std::nullopt;
 }
 
-// The conditions of the node right before it is disrupted.
+// Checks the node right before a step disrupts it.
 std::optional<Gate> node_before(const PlannedStep& step, Draft& draft) {
   const Policy& policy = draft.policy;
   const DecisionInputs& inputs = draft.inputs;
@@ -149,7 +152,7 @@ std::optional<Gate> node_before(const PlannedStep& step, Draft& draft) {
   const Result<HealthReport>& report = draft.asked.report();
   const std::string what = std::string(to_string(step.step)) + " needs fresh evidence: ";
   if (!report) return shut("guard.evidence", what + why_no_report(report.error()));
-  // Maintenance needs no fault of the machine, only an exporter that answers.
+  // Maintenance needs an exporter that answers, but no fault of the machine.
   const Severity wanted = is_maintenance(policy, inputs.remediation)
                               ? Severity::kNone
                               : inputs.remediation.evidence_severity();
@@ -184,14 +187,15 @@ std::string how_to_approve(const Remediation& remediation, const ApprovalRecord&
          remediation.node + " " + record.token;
 }
 
-// gpuward requests no approval for a step that it will not take.
+// Checks the machine's history first, so that gpuward requests no approval for a step that it will
+// not take.
 std::optional<Gate> wear_before(const PlannedStep& step, Draft& draft) {
   if (!treatment_of(step.step)) return std::nullopt;
   return refused(draft.asked.now().worn_out(step.step));
 }
 
-// gpuward issues a token only while approvals are guarded, and withdraws it once they are not: any
-// user could have approved it meanwhile.
+// Waits while the API server does not guard approvals, and withdraws the token if the guard is
+// missing, because any user could approve the step then.
 std::optional<Gate> guard_before(const PlannedStep& step, Draft& draft) {
   const Status guard = draft.asked.now().approval_guard();
   if (guard) return std::nullopt;
@@ -229,7 +233,8 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
   for (const StepRecord& record : remediation.status.steps) {
     if (is_taint_or_cordon(record.step) || record.step == Step::kReturn || !is_under_way(record))
       continue;
-    // A drain can be left at any time; a reset of GPUs, or a restart or end of a machine, cannot.
+    // gpuward can leave a drain at any time, but not a reset of GPUs, a restart or an end of a
+    // machine.
     const bool is_stale =
         record.severity != remediation.acted_severity() || !remediation.counts(record);
     const bool can_be_left = record.step != Step::kGpuReset && !is_of_the_machine(record.step);
