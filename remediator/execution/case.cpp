@@ -14,10 +14,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How old the list of exclusions may be for a change that is not disruptive.
+// Largest age of the list of exclusions for a change that is not disruptive.
 constexpr milliseconds kExclusionAge{15'000};
 
-// The node as it was when the Remediation was opened.
+// Returns the node as it was when the Remediation was opened.
 kube::Node remembered_node(const Remediation& remediation) {
   kube::Node node;
   node.meta.name = remediation.node;
@@ -39,10 +39,11 @@ Case case_of(Remediation remediation, std::optional<kube::Node> node,
   return now;
 }
 
-// How old the check of the approval guard may be while no approval is given.
+// Largest age of the check of the approval guard while no approval is given.
 constexpr milliseconds kGuardAge{15'000};
 
-// Called before a disruptive step: the attempts on a GPU follow the GPU to another machine.
+// Records the GPUs before a disruptive step, because the attempts on a GPU follow the GPU to
+// another machine.
 void remember_gpus(const Result<HealthReport>& report, Remediation& remediation) {
   if (!report || report->boot_id != remediation.boot_id) return;
   std::vector<std::string>& known = remediation.status.gpus;
@@ -50,13 +51,13 @@ void remember_gpus(const Result<HealthReport>& report, Remediation& remediation)
     const bool is_known = std::ranges::find(known, gpu) != known.end();
     if (!is_known && known.size() < kMaxSerials) known.push_back(gpu);
   }
-  // Another node has claimed them since.
+  // Removes GPUs that another node has claimed since.
   std::erase_if(known, [&](const std::string& gpu) {
     return std::ranges::find(report->contested_gpus, gpu) != report->contested_gpus.end();
   });
 }
 
-// Answers nothing, and notes that a question was asked: the decision then does not count.
+// Gives no answer, and notes that decide() asked a question. The decision then does not count.
 class NoAnswers : public Answers {
  public:
   [[nodiscard]] bool was_asked() const { return was_asked_; }
@@ -78,17 +79,17 @@ class NoAnswers : public Answers {
   bool was_asked_ = false;
 };
 
-// What a decision on the informers' last report may ask for: a slot for taint or cordon. It has no
-// access to anything that a disruptive step or a return to service rests on.
+// The answers for a decision on the informers' last state: only a slot for taint or cordon. It
+// cannot read the data that a disruptive step or a return to service needs.
 class RememberedAnswers final : public NoAnswers {
  public:
-  // All must outlive the answers.
+  // The arguments must outlive the answers.
   RememberedAnswers(Slots& slots, ReconcileObserver& observer, Case& now)
       : slots_(slots), observer_(observer), now_(now) {}
 
   Slot slot(Step step) override {
-    // A decision that does not count takes no slot. A taint that was only remembered may be gone:
-    // the budget must not count it.
+    // Takes no slot for a decision that does not count. A taint from memory may already be removed,
+    // so the budget must not count it either.
     const bool may_ask =
         !was_asked() && is_taint_or_cordon(step) &&
         (!our_taint_on(*now_.node) || now_.remediation.status.has_done(Step::kTaint));
@@ -105,10 +106,10 @@ class RememberedAnswers final : public NoAnswers {
   Case& now_;
 };
 
-// Asks the other services. A report also goes into the case.
+// Reads the answers from the other services, and stores a report in the case.
 class FreshAnswers final : public Answers {
  public:
-  // All must outlive the answers.
+  // The arguments must outlive the answers.
   FreshAnswers(const ReconcilerParts& parts, const CaseDecider& decider, Case& now)
       : parts_(parts), decider_(decider), now_(now) {}
 
@@ -154,8 +155,9 @@ class FreshAnswers final : public Answers {
   Case& now_;
 };
 
-// Whether a decision may be carried out on the informers' last report: every write that follows is
-// a compare-and-set on it, and an eviction of a running drain asks again before it is sent.
+// Returns whether a decision on the informers' last state may be carried out. Every write that
+// follows is a compare-and-set on that state, and an eviction of a running drain calls its permit
+// before it is sent.
 bool may_rest_on_memory(Verdict verdict) {
   return verdict == Verdict::kRecord || verdict == Verdict::kQuarantine ||
          verdict == Verdict::kHold || verdict == Verdict::kWatch;
@@ -202,7 +204,7 @@ Result<std::optional<FreshCase>> CaseReader::read(const std::string& name,
   return now;
 }
 
-// The view may not know yet that the Remediation named in the node's annotation is open: taint and
+// Reads the Remediation in the node's annotation, because the view may not have it yet. Taint and
 // cordon would then look like leftovers.
 Status CaseReader::look_up_named(const kube::Node& node, const std::string& reading) {
   const auto mark = owner_annotation_on(node);
@@ -212,8 +214,7 @@ Status CaseReader::look_up_named(const kube::Node& node, const std::string& read
     parts_.view.put_remediation(*std::move(named));
     return {};
   }
-  // The annotation may hold an invalid name, or the record may be broken: neither has a Remediation
-  // that acts.
+  // The annotation has an invalid name, or the record cannot be parsed, so no Remediation acts.
   const bool is_none =
       named.error().kind == ErrorKind::kNotFound || named.error().kind == ErrorKind::kInvalid;
   if (!is_none) return std::unexpected(named.error());
@@ -221,7 +222,8 @@ Status CaseReader::look_up_named(const kube::Node& node, const std::string& read
   return {};
 }
 
-// A disruptive step needs the present list; other changes accept one that is a moment old.
+// Reads the exclusion of the node. A disruptive step needs the present list; other changes accept a
+// list of age `max_age`.
 Status CaseReader::look_up_exclusion(Case& now, milliseconds max_age) {
   if (parts_.exclusions == nullptr || !now.node) return {};
   const auto list = parts_.exclusions->read(max_age);
@@ -239,7 +241,8 @@ Result<FreshCase> CaseReader::read_again(const std::string& name, const std::str
   Case now{.remediation = {}, .node = *std::move(node), .target = {}, .policy = {}};
   if (auto known = look_up_exclusion(now, milliseconds(0)); !known)
     return with_context("before a change", known.error());
-  // Nothing comes between an operator's request and the call.
+  // Reads the Remediation last, so that no other read comes between an operator's request and the
+  // call.
   auto remediation = read_wish(name);
   if (!remediation) return std::unexpected(remediation.error());
   const auto excluded = std::move(now.excluded);
@@ -255,7 +258,7 @@ Result<Remediation> CaseReader::read_wish(const std::string& name) {
     return fail(ErrorKind::kCancelled, "an operator has paused the remediation");
   if (current->wish.cancel)
     return fail(ErrorKind::kCancelled, "an operator has cancelled the remediation");
-  // A call may outlive its step, such as an eviction that waits for its turn.
+  // A call may be sent after its step has ended, for example an eviction that waits for its turn.
   if (!current->open()) return fail(ErrorKind::kCancelled, "the remediation is closed");
   return current;
 }
@@ -357,7 +360,7 @@ Result<HealthReport> CaseDecider::report_of(const std::string& node) const {
     return fail(ErrorKind::kNotFound, "--prometheus.url is not set");
   }
   auto report = parts_.reports->latest(node);
-  // The status only says that there is no report; the details are for the log.
+  // The status only says that there is no report, so the observer gets the details.
   const bool is_news = !report && report.error().kind != ErrorKind::kNotFound &&
                        report.error().kind != ErrorKind::kOverloaded;
   if (is_news) parts_.observer.on_error(node, report.error());

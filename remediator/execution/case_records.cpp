@@ -36,7 +36,7 @@ std::vector<std::string> split_names(const std::string& text) {
   return names;
 }
 
-// The first taint is being set: the write of its result sends the notice.
+// Returns whether the first taint is being set. The write of its result sends the notice.
 bool is_being_tainted(const RemediationStatus& status) {
   return status.phase == Phase::kObserved &&
          std::ranges::any_of(status.steps, [&](const StepRecord& record) {
@@ -45,7 +45,8 @@ bool is_being_tainted(const RemediationStatus& status) {
          });
 }
 
-// Whether it is worse than the last `opened` said, or real while that was about a drill.
+// Returns whether the evidence is worse than at the last `opened`, or real while that notice was
+// about a drill.
 bool has_worsened(const Remediation& remediation) {
   const RemediationStatus& status = remediation.status;
   if (!status.notified_severity || !remediation.open() || is_being_tainted(status)) return false;
@@ -53,8 +54,8 @@ bool has_worsened(const Remediation& remediation) {
   return turns_real || remediation.evidence_severity() > *status.notified_severity;
 }
 
-// Whether gpuward acts, or would act but for a budget or an approval: the node is neither only
-// observed nor left alone.
+// Returns whether gpuward acts on the node, or would act without a limit by a budget or an
+// approval.
 bool acts(const RemediationStatus& status) {
   return is_open(status.phase) && status.phase != Phase::kPending &&
          status.phase != Phase::kObserved && !needs_operator(status.phase) &&
@@ -83,8 +84,8 @@ class NoticeWriter {
   }
 
  private:
-  // Also if it is worse than the last `opened` said, and if the node is no longer only observed: a
-  // sink may want only worse nodes, and a receiver may ignore observed ones.
+  // Adds the notice `opened` for a new or worse Remediation, and when gpuward stops only observing.
+  // A sink may want only severe cases, and a receiver may ignore observed nodes.
   void add_opened() {
     Remediation after = before_;
     after.status = next_;
@@ -123,13 +124,14 @@ class NoticeWriter {
     }
   }
 
-  // The notice that closes a drill has the times of its steps.
+  // Returns the message of the closing notice. For a drill it contains the times of the steps.
   std::string closing_message() const {
     const std::string times = before_.is_drill() ? step_times_text(before_, next_) : "";
     return next_.message + (times.empty() ? "" : " (since the alert: " + times + ")");
   }
 
-  // A plan requests it, so neither moments nor severity are checked.
+  // Adds the notice of the step `notify`. The plan requests it, so neither moments nor severity are
+  // checked.
   void add_ordered(const StepRecord& record) {
     const auto named = record.facts.find(kSinksFact);
     std::vector<std::string> sinks =
@@ -146,8 +148,8 @@ class NoticeWriter {
     add(Moment::kApproval, std::string(to_string(asked->step)), next_.message);
   }
 
-  // A sink with a minimum severity that got `opened` also gets the end, although the evidence is
-  // milder then.
+  // Returns the worst severity so far, so that a sink with a minimum severity that got `opened`
+  // also gets the end.
   [[nodiscard]] Severity worst() const {
     return std::max(before_.severity, next_.escalated_to.value_or(Severity::kNone));
   }
@@ -186,7 +188,7 @@ class NoticeWriter {
   WallTime now_;
 };
 
-// Whether an operator must reliably be notified.
+// Returns whether gpuward must reliably notify an operator.
 bool needs_notification(const RemediationStatus& status) {
   return needs_operator(status.phase) || is_left_in_service(status) || status.rule == kLateRule;
 }
@@ -195,9 +197,9 @@ bool needs_attention(const RemediationStatus& status) {
   return status.phase == Phase::kQuarantined || needs_notification(status);
 }
 
-// How soon a lifted stop takes effect.
+// Interval of checks for the end of a stop.
 constexpr std::chrono::milliseconds kStopInterval{5'000};
-// How soon the end of a step's obstacle takes effect.
+// Interval of checks for the end of a step's obstacle.
 constexpr std::chrono::milliseconds kObstacleInterval{10'000};
 
 kube::NodeEvent event_of(const Remediation& remediation, const std::string& what) {
@@ -219,7 +221,7 @@ RemediationStatus with_notices(const Remediation& before, RemediationStatus next
   return NoticeWriter(before, std::move(next), policy, now).write();
 }
 
-// Hands the notices of the Remediation to their sinks. Returns those that some sink has neither
+// Passes the notices of the Remediation to their sinks. Returns the notices that a sink has neither
 // accepted nor given up yet.
 std::vector<Notice> submit_notices(const Remediation& remediation, const NotificationPolicy& policy,
                                    Notifications& notifications) {
@@ -282,8 +284,8 @@ Status CaseRecords::write_intent(Case& now, const NodePlan& plan) {
   return {};
 }
 
-// A conflict: another client changed the node, or an attempt whose answer was lost. If gpuward's
-// annotation is not on it, taint and cordon are not gpuward's, and the record must not claim them.
+// Withdraws the intent after a conflict if the node does not have gpuward's annotation. Another
+// client has then changed the node, and the record must not claim taint and cordon.
 void CaseRecords::withdraw_intent(Case& now, const Error& why,
                                   const RemediationStatus& without_intent) {
   const bool is_intended = now.remediation.status != without_intent;
@@ -297,10 +299,11 @@ void CaseRecords::withdraw_intent(Case& now, const Error& why,
 }
 
 Status CaseRecords::write_failure(Case& now, const Error& error) {
-  if (error.kind == ErrorKind::kConflict) return std::unexpected(error);  // redo from the start
+  // The next pass starts from the beginning.
+  if (error.kind == ErrorKind::kConflict) return std::unexpected(error);
   audit(now, AuditMoment::kFailed, error.message);
   if (is_permanent(error.kind)) {
-    // Best effort: the caller must get the failure itself.
+    // Writes the failure if possible. The caller must get the original error.
     (void)write(now, with_failure(now.remediation.status, error.message, parts_.clock.wall()));
   }
   return with_context("changing node " + now.remediation.node, error);
@@ -316,8 +319,8 @@ Status CaseRecords::write(Case& now, const RemediationStatus& next) {
         with_notices(now.remediation, std::move(wanted.status), now.policy->notifications, at);
   }
   if (next.notified_phase != next.phase) wanted.status.notified_phase.reset();
-  // Deliver first, then record the delivery: after a lost write or a crash the notice is sent twice
-  // rather than never.
+  // Notifies first and then records it, so that a lost write or a crash repeats the notice instead
+  // of losing it.
   const bool is_unnotified = needs_notification(next) && !wanted.status.notified_phase;
   if (is_unnotified && parts_.announcer.deliver(event_of(wanted, next.message)))
     wanted.status.notified_phase = next.phase;

@@ -16,16 +16,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How soon a replica that became leader starts to work.
+// Interval at which a replica checks whether it leads, so that a new leader starts quickly.
 constexpr milliseconds kLeadInterval(100);
 constexpr milliseconds kKeepAgain(5'000);
 // How soon gpuward retries to resume jobs after a failure.
 constexpr milliseconds kGiveBackAgain{10'000};
-// How soon after an action the node's report is checked.
+// Delay after an action before gpuward checks the node's report.
 constexpr milliseconds kWeighAfter{5'000};
 
 // How long `opened` waits for the class of its error. A dead sink may keep the notice for hours,
-// and a running step must not wait for Prometheus at each check meanwhile.
+// and a running step must not wait for Prometheus at each check.
 constexpr std::chrono::seconds kClassWait{30};
 
 bool is_class_awaited(const RemediationStatus& status, WallTime now) {
@@ -38,8 +38,8 @@ bool is_class_awaited(const RemediationStatus& status, WallTime now) {
 
 Controller::Controller(ControllerOptions options, ControllerParts parts)
     : options_(options), parts_(std::move(parts)), retries_(parts_.clock) {
-  // Each thread catches exceptions only here: an exception is a bug, and the process logs it and
-  // terminates.
+  // Logs an exception of a thread and terminates the process. An exception is a bug, and no other
+  // place catches it.
   const auto start = [this](void (Controller::*run)(const std::stop_token&)) {
     threads_.emplace_back([this, run](const std::stop_token& stop) {
       try {
@@ -74,11 +74,11 @@ void Controller::look_at_all() {
 
 void Controller::work(const std::stop_token& stop) {
   while (const auto node = parts_.queue.take(stop)) {
-    if (!parts_.leads()) {  // the next leader checks all nodes
+    if (!parts_.leads()) {  // The next leader checks all nodes.
       parts_.queue.done(*node);
       continue;
     }
-    // No decision on an incomplete view: a node that has not been listed yet is not gone.
+    // No decision is made on an incomplete view, because a node that is not listed yet is not gone.
     if (parts_.view.informers().synced()) {
       reconcile(*node);
     } else {
@@ -103,7 +103,7 @@ void Controller::resync(const std::stop_token& stop) {
     const bool leads = parts_.leads();
     if (leads && !has_led) parts_.reconciler.begin_to_lead();
     const bool is_due = leads && (!has_led || parts_.clock.steady() >= due);
-    // A ledger that cannot be read is retried soon: no step runs without it.
+    // Retries soon if the ledger cannot be read, because no step runs without it.
     if (is_due) {
       const auto kept = parts_.keep();
       if (!kept) parts_.observer.on_error({}, kept.error());
@@ -220,8 +220,8 @@ Status Reconciler::carry_out(Case& now) {
   }
 }
 
-// The step that has suspended jobs is no longer watched. The jobs do not wait for its Remediation,
-// which closes only once they are resumed. Any other decision is written in any case.
+// Resumes suspended jobs if gpuward no longer watches the step that suspended them. The Remediation
+// closes only after the jobs are resumed. Any other decision is written in any case.
 Status Reconciler::give_back_jobs(Case& now) {
   const auto given_back = steps_.give_back_jobs(now);
   if (given_back || now.decision.verdict == Verdict::kClose) return given_back;
@@ -234,7 +234,7 @@ Status Reconciler::give_back_jobs(Case& now) {
 Status Reconciler::carry_out(FreshCase& now) {
   const auto has_failed = steps_.record_left_failures(now);
   if (!has_failed) return std::unexpected(has_failed.error());
-  if (*has_failed) return {};  // the decision is made again
+  if (*has_failed) return {};  // The decision is made again.
   if (now->decision.verdict == Verdict::kBegin) return steps_.begin(now);
   if (now->decision.verdict == Verdict::kRelease) return taint_and_cordon_.take_off(now);
   if (now->decision.verdict == Verdict::kClose) {
@@ -247,20 +247,20 @@ Status Reconciler::carry_out(FreshCase& now) {
 LookAgain Reconciler::notify(Case& now, const std::string& seen) {
   if (!now.remediation.open()) {
     forget(now.remediation.name);
-    // If a crash prevents the release here, the upkeep of the ledger releases the slots later.
+    // After a crash at this point, the upkeep of the ledger releases the slots later.
     if (auto status = parts_.slots.give_back(now.remediation); !status)
       parts_.observer.on_error(now.remediation.node, status.error());
     return finish_closed(now);
   }
   if (auto status = records_.notify_operator(now); !status) return std::unexpected(status.error());
-  // Urgent work on other nodes precedes details about this one.
+  // Urgent work on other nodes comes before details about this node.
   const bool weighs_later =
       (now.remediation.resource_version != seen || now.are_others_unrecorded) &&
       weighs_evidence(now);
   if (!weighs_later) {
     if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
   }
-  // `opened` contains the class of the error, which the exporter knows.
+  // `opened` needs the class of the error from the exporter.
   const RemediationStatus& known = now.remediation.status;
   const bool is_awaited = known.error_class.empty() || is_class_awaited(known, parts_.clock.wall());
   if (!weighs_later || !is_awaited) {
@@ -279,7 +279,8 @@ LookAgain Reconciler::finish_closed(Case& now) {
   return std::nullopt;
 }
 
-// Otherwise each check of a long step would query Prometheus again.
+// Returns whether to read the node's report, so that the checks of a long step do not query
+// Prometheus each time.
 bool Reconciler::weighs_evidence(const Case& now) const {
   const Remediation& remediation = now.remediation;
   const bool goes_on =
@@ -289,7 +290,7 @@ bool Reconciler::weighs_evidence(const Case& now) const {
   return parts_.reports != nullptr && !is_known && remediation.open() && remediation.any_firing();
 }
 
-// For people to read. Done in a pass that writes nothing else: a node that must be drained never
+// Records findings and report for people. Done in a pass with no other write, so that a drain never
 // waits for Prometheus.
 Status Reconciler::weigh_evidence(Case& now) {
   const Remediation& remediation = now.remediation;

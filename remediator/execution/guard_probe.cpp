@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kName = "gpuward-guard-probe";
 
-// The attempts, and the policy that must refuse each. gpuward-humans-decide leaves the first one to
-// the other policy.
+// The attempts, and the policy that must refuse each attempt. The policy gpuward-humans-decide
+// allows the first attempt, which gpuward-approvals must refuse.
 struct Trial {
   std::string_view annotation, value, refusal, policy;
 };

@@ -10,7 +10,8 @@
 namespace gpuward::remediator {
 namespace {
 
-// The view may not know yet that a reset has started. There is seldom a node to check.
+// Returns whether a reset needs the operands. It lists all Remediations, because the view may miss
+// a reset that has just started. Few nodes need this check.
 Result<bool> is_needed(const ReconcilerParts& parts, const kube::Node& node) {
   const auto all = parts.store.list_all();
   if (!all) return std::unexpected(all.error());

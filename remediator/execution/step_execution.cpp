@@ -27,7 +27,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kBetweenMessages{5'000};
 constexpr milliseconds kBetweenMessagesOfAll{200};
 
-// The time limit for a step without one, if it only returns errors.
+// The time limit for a step without its own limit, if it only returns errors.
 constexpr std::chrono::hours kLongestErrors{24};
 
 milliseconds limit_of(const PlannedStep& step) {
@@ -35,7 +35,7 @@ milliseconds limit_of(const PlannedStep& step) {
   return step.timeout.count() > 0 ? step.timeout : milliseconds(kLongestErrors);
 }
 
-// Whether the step is more than a change of the Node.
+// Returns whether the step does more than change the Node.
 bool has_action(const StepRecord& record) {
   return !is_taint_or_cordon(record.step) && record.step != Step::kReturn;
 }
@@ -49,22 +49,22 @@ std::string boot_decided(const StepRecord* record) {
   return value_at(record->facts, fact);
 }
 
-// Whether the step acts on the node itself, also by a Job, or on the jobs that ran there; the
-// others continue without the node.
+// Returns whether the step acts on the node, also by a Job, or on the jobs that ran there. All
+// other steps can continue without the node.
 bool acts_on_node(Step step) {
   return is_disruptive(step) || is_job(step) || step == Step::kRestartJob;
 }
 
-// Whether the step's Job tests only this node. watch() of nccl-pairs makes Jobs, also on other
-// nodes.
+// Returns whether the step's Job tests only this node. watch() of nccl-pairs also creates Jobs on
+// other nodes.
 bool is_diagnostic_job(Step step) {
   return is_diagnostic(step) && is_job(step) && step != Step::kNcclPairs;
 }
 
-// How old the answers behind a permit may be.
+// Largest age of the answers behind a permit.
 constexpr milliseconds kOldestPermit{30'000};
 
-// In the format of the resource; empty if there is none.
+// Returns the time of the intent in the format of the resource; empty if there is none.
 std::string intent_of(const StepRecord* record) {
   return record == nullptr || !record->intent_at ? "" : to_rfc3339_ms(*record->intent_at);
 }
@@ -75,7 +75,8 @@ Status check_intent(const StepPermits::Claim& claim, const Remediation& now) {
   return fail(ErrorKind::kCancelled, "the intent of the step has changed");
 }
 
-// If after that step the only thing left is to hold the node, both are written at once.
+// Returns the decision to hold the node if nothing else follows the step. Both are then written at
+// once.
 std::optional<Decision> end_after(const CaseDecider& decider, const Case& now,
                                   const RemediationStatus& next) {
   auto decision = decider.decide_after(now, next);
@@ -105,8 +106,8 @@ Result<std::optional<StepUndone>> undone_drain(const ReconcilerParts& parts, con
   return undone;
 }
 
-// If two Nodes share one spec.providerID, gpuward cannot tell which one is the machine. nullopt:
-// only one has it.
+// Returns an error text if two Nodes share one spec.providerID, because gpuward cannot tell which
+// Node is the machine; nullopt if only one has it.
 std::optional<std::string> ambiguous_machine(const ReconcilerParts& parts, const Case& now) {
   if (!is_of_the_machine(now.decision.step->step)) return std::nullopt;
   const auto other = other_with_provider_id(parts.view, now.target);
@@ -115,8 +116,8 @@ std::optional<std::string> ambiguous_machine(const ReconcilerParts& parts, const
          ": correct it, or delete the Node that is not this machine";
 }
 
-// Says why the drain does not resume, with the pods; nullopt if it may. A resumed drain meets the
-// conditions of its own step, like any drain.
+// Returns why the drain does not resume, with the pods; nullopt if it may. A resumed drain must
+// meet the conditions of its step, like any drain.
 std::optional<std::string> objection_to_resume(Case& now, const StepUndone& undone, WallTime at) {
   if (!undone.can_be_redone) return undone.what;
   const StepRecord* drain = counting_record(now.remediation, Step::kDrain);
@@ -131,7 +132,7 @@ std::optional<std::string> objection_to_resume(Case& now, const StepUndone& undo
   return std::nullopt;
 }
 
-// The hour of an approval starts now, even if something delays the step.
+// Records the approval, so that its hour starts now even if the step is delayed.
 Status note_approval(CaseRecords& records, Case& now) {
   const auto& given = now.decision.approval;
   if (!given || now.remediation.status.approval == given) return {};
@@ -162,7 +163,7 @@ Status StepPermits::check(const Claim& claim) {
   }
   const auto now = reader_.read_again(claim.remediation, claim.node, parts_.policy.get());
   const Status allowed = now ? check_claim(claim, *now) : std::unexpected(now.error());
-  // The view may be old: the next pass reads the Remediation and the Node from the API server.
+  // The view may be old, so the next pass reads the Remediation and the Node from the API server.
   if (!allowed) reader_.distrust(claim.remediation);
   return allowed;
 }
@@ -240,7 +241,7 @@ Result<bool> StepExecution::record_left_failures(FreshCase& decided) {
                                    .permit = no_change,
                                    .now = parts_.clock.wall()});
     if (!progress && !is_permanent(progress.error().kind)) return std::unexpected(progress.error());
-    // A Job that was deleted, or has not run, says nothing.
+    // A deleted Job, or a Job that has not run, says nothing about the node.
     const bool has_failed = progress && progress->result == StepResult::kFailed &&
                             progress->facts.contains(kCallFact) &&
                             progress->facts.contains(kHasRunFact);
@@ -370,8 +371,8 @@ StepExecution::Looked StepExecution::look(
   return looked;
 }
 
-// Only this process knows whether the call was accepted. A concurrent writer must not overwrite
-// that, as long as the intent is in the record.
+// Records the answer of the call, which only this process has. It retries after a conflict while
+// the intent is in the record, so that no concurrent writer loses the answer.
 Status StepExecution::record_call(Case& now, const Looked& looked) {
   const Step step = now.decision.step->step;
   const std::string intended = intent_of(now.remediation.status.find(step));
@@ -405,8 +406,8 @@ Status StepExecution::watch(Case& now) {
   return is_refused ? record_refusal(now, std::move(looked)) : record_progress(now, looked);
 }
 
-// Another call would get the same answer until an operator changes something: the status says so,
-// and the step ends at its limit.
+// Records a refusal that stays until an operator changes something. The status shows it, and the
+// step ends at its time limit.
 Status StepExecution::record_refusal(Case& now, Looked looked) {
   const Step step = now.decision.step->step;
   const Error error = looked.progress.error();
@@ -456,13 +457,14 @@ Status StepExecution::record_progress(Case& now, const Looked& looked) {
   return {};
 }
 
-// The next message of the step can wait.
+// Notes that the message was written, so that the next message of the step can wait.
 void StepExecution::note_message(const std::string& remediation) {
   const std::lock_guard lock(mutex_);
   written_at_.insert_or_assign(remediation, parts_.clock.steady());
 }
 
-// A drain reports at each check how many pods are left: people need fewer updates.
+// Returns whether the change is too small to write now. A drain reports at each check how many pods
+// are left, and people need fewer updates.
 bool StepExecution::is_too_small_to_write(const Case& now, const RemediationStatus& next) {
   const std::string& name = now.remediation.name;
   const auto at = parts_.clock.steady();

@@ -17,8 +17,8 @@ bool wants(const PlanRequest& request, Step step) {
   return std::find(request.steps.begin(), request.steps.end(), step) != request.steps.end();
 }
 
-// Whether the node's present cordon is not gpuward's. The annotation is absent or agrees with the
-// record; after a completed return the record no longer counts.
+// Returns whether the node's cordon is not gpuward's. The annotation is absent or agrees with the
+// record. After a completed return the record no longer counts.
 bool has_foreign_cordon(const PlanRequest& request, const kube::Node& node,
                         const std::optional<OwnerAnnotation>& mark) {
   const RemediationStatus& status = request.remediation.status;
@@ -46,7 +46,7 @@ OwnerAnnotation annotation_for(const PlanRequest& request, const kube::Node& nod
                 (present ? present->cordon : is_own_cordon(request.remediation, node));
   mark.pre_existing_cordon = has_foreign_cordon(request, node, present);
   mark.since = present ? present->since : to_rfc3339(request.now);
-  // Set only once: an operator who removed it meant it.
+  // Set only once. If an operator removed it, gpuward does not set it again.
   const bool is_wanted = request.konduktor_taint && wants(request, Step::kTaint);
   mark.konduktor = (present && present->konduktor) || (is_wanted && !has_konduktor_taint(node));
   return mark;
@@ -57,13 +57,14 @@ bool says_the_same(const std::optional<OwnerAnnotation>& mark, const OwnerAnnota
          mark->cordon == wanted.cordon && mark->konduktor == wanted.konduktor;
 }
 
-// The Job's pod has ended; the machine restarts by that time or not at all.
+// Returns until when the machine may still restart by a Job with an ended pod; nullopt if no
+// restart can come.
 std::optional<WallTime> restarts_until(const Case& now, WallTime at) {
   const StepRecord* const record = now.remediation.status.find(Step::kReboot);
   if (record == nullptr) return std::nullopt;
   const bool is_same_boot = value_at(record->facts, kBootBeforeFact) == now.node->boot_id;
   const auto until = parse_rfc3339(value_at(record->facts, kRestartsBeforeFact));
-  // A replica whose clock was ahead may have written it.
+  // Ignores a time too far in the future, which a replica with a fast clock may have written.
   const bool is_to_come = until && at < *until && *until - at <= 2 * kRestartsWithin;
   return is_same_boot && is_to_come ? until : std::nullopt;
 }
@@ -118,12 +119,13 @@ Status TaintAndCordon::change(Case& now) {
       return records_.hold_stopped(now, allowed.error());
     const Verdict wanted = now.decision.verdict;
     if (auto status = change_node(now, *plan); !status) return status;
-    if (now.decision.verdict != wanted) return {};  // on hold meanwhile
+    // The decision changed meanwhile, for example to a hold.
+    if (now.decision.verdict != wanted) return {};
   }
   const auto next = with_results(now.remediation.status, now.decision, now.policy->mode,
                                  pending_.time_of_change(now.remediation.name));
   if (next == now.remediation.status) return {};
-  // The node itself shows that it is tainted, and for which Remediation.
+  // The record can wait, because the node shows that it is tainted and for which Remediation.
   if (now.are_others_untainted && now.decision.verdict == Verdict::kQuarantine &&
       !has_contradicting_annotation(now.remediation, *now.node)) {
     pending_.put_off(now);
@@ -135,7 +137,8 @@ Status TaintAndCordon::change(Case& now) {
   return {};
 }
 
-// For one Remediation: an operator may have cancelled or paused it since it was read.
+// Returns whether the change is permitted for this Remediation, because an operator may have
+// cancelled or paused it since it was read.
 Status TaintAndCordon::permit_for(const std::string& remediation) {
   if (auto allowed = parts_.permit(); !allowed) return allowed;
   return reads_.ask(remediation, [&]() -> Status {
@@ -144,8 +147,9 @@ Status TaintAndCordon::permit_for(const std::string& remediation) {
   });
 }
 
-// For a return that an earlier pass intended: an alert or an operator's request may have come since
-// the record was read. After a conflict the decision starts over.
+// Checks that the Remediation has not changed since the decision. Needed for a return that an
+// earlier pass intended, because an alert or an operator's request may have come. After a conflict
+// the decision starts again.
 Status TaintAndCordon::check_unchanged(const Remediation& known) {
   const auto current = parts_.store.read(known.name);
   if (!current)
@@ -184,8 +188,8 @@ Status TaintAndCordon::change_node(Case& now, const NodePlan& plan) {
     if (auto status = check_no_disruptive_pod(now); !status) return status;
   }
   if (auto status = records_.write_intent(now, plan); !status) return status;
-  // An intent that was already in the record was not written again: an operator may have paused
-  // since the read.
+  // The intent was already in the record and was not written again, so an operator may have paused
+  // the Remediation since the read.
   const bool is_stale = now.remediation.resource_version == before_intent;
   if (is_stale && now.decision.verdict == Verdict::kQuarantine) {
     if (auto allowed = permit_for(now.remediation.name); !allowed)
