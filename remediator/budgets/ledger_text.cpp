@@ -132,7 +132,7 @@ class LedgerReader {
   Value known(std::optional<Value> (*parse)(std::string_view), const char* fault) {
     return need(parse(word()), fault);
   }
-  // Whether the word is the first of the two; it must be one of them.
+  // Returns whether the word is the first of the two; it must be one of them.
   bool is_first(std::string_view first, std::string_view second) {
     const std::string_view found = word();
     if (found != first && found != second) complain("an unknown word");

@@ -12,9 +12,9 @@
 namespace gpuward::remediator {
 namespace {
 
-// Whether the attempt belongs to an earlier, deleted Remediation of the same name. Not if this
-// Remediation's own record has the step: its first request was checked then, and a clock behind the
-// API server's must not make its own attempt another's.
+// Returns whether the attempt belongs to an earlier, deleted Remediation of the same name. Not if
+// this Remediation's own record has the step: its first request was checked then, and a clock
+// behind the API server's must not make its own attempt another's.
 bool is_of_namesake(const Attempt& known, const SlotClaim& claim) {
   const Remediation& own = claim.remediation;
   return known.remediation == own.name && own.created && known.at < *own.created &&

@@ -22,17 +22,17 @@
 
 namespace gpuward::remediator {
 
-// Each value as it was read, or why it was not.
+// Each value as read, or the error of its read.
 struct FleetReadings {
   Result<std::vector<Remediation>> remediations;
   Result<std::vector<kube::Node>> nodes;
   Result<kube::Lease> lease;
   Result<kube::ConfigMap> stop_switch;
   Result<Ledger> ledger;
-  Result<Policy> policy;  // of the chart's ConfigMap: the limits of the budgets
+  Result<Policy> policy;  // From the chart's ConfigMap; used for the limits of the budgets.
   Result<ExclusionList> exclusions;
   Result<ConnectionReading> connections;
-  Result<std::vector<kube::Pod>> replicas;  // of the remediator; kForbidden is not a fault
+  Result<std::vector<kube::Pod>> replicas;  // Pods of the remediator; kForbidden is not a fault.
 };
 
 // An error only if the API server stopped answering: other errors are in the readings.

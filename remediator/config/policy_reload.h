@@ -40,7 +40,8 @@ class PolicyReload {
   void reload();
   void reload_if_changed();
 
-  // Whether the last reload succeeded, and the time of the last successful reload. Thread-safe.
+  // Returns whether the last reload succeeded, and the time of the last successful reload.
+  // Thread-safe.
   [[nodiscard]] bool last_good() const { return last_good_; }
   [[nodiscard]] Clock::Wall last_good_at() const { return last_good_at_; }
 

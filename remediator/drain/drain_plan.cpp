@@ -180,9 +180,9 @@ void hold_jobs_together(std::vector<PlannedPod>& pods) {
   }
 }
 
-// Whether `pods` of an owner, which came at once and go together, may go after those that `again`
-// counts. More than the limit go only if they are of a job, whose rest could not run, and only the
-// first time.
+// Returns whether `pods` of an owner, which came at once and go together, may go after those that
+// `again` counts. More than the limit go only if they are of a job, whose rest could not run, and
+// only the first time.
 bool may_go_again(const EvictedAgain& again, const std::string& owner, int pods) {
   const auto known = again.find(owner);
   if (known == again.end()) return again.size() < kMostOwnersCounted;

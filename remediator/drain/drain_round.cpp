@@ -103,8 +103,8 @@ Removal removal_of(const PlannedPod& pod, RemovalWay way, const DrainSettings& s
   return removal;
 }
 
-// Whether later waves wait for the pod. A blocked or spared pod does not delay them, because it may
-// never go, nor does one whose kubelet does not confirm its end.
+// Returns whether later waves wait for the pod. A blocked or spared pod does not delay them,
+// because it may never go, nor does one whose kubelet does not confirm its end.
 bool is_on_its_way(const Round& now, const PlannedPod& pod) {
   if (pod.act == DrainAct::kTerminating) return !now.is_overdue(pod, seconds(0));
   if (pod.act == DrainAct::kWait || pod.act == DrainAct::kKeep) return false;

@@ -27,7 +27,7 @@ constexpr std::size_t kMostDryRuns = 32;
 // A budget that is used up while another pod starts is not reported.
 constexpr seconds kHeldIsNewsAfter{30};
 
-// Whether one of them was a pod whose removal the server had accepted.
+// Returns whether one of them was a pod whose removal the server had accepted.
 bool forget_absent(RemovalTries& tries, const std::vector<kube::Pod>& pods) {
   std::set<std::string_view> present;
   for (const kube::Pod& pod : pods) present.insert(pod.meta.uid);
@@ -40,8 +40,8 @@ bool forget_absent(RemovalTries& tries, const std::vector<kube::Pod>& pods) {
   return has_gone;
 }
 
-// Whether the removal no longer waits for its turn and its pod was not evicted. A removal that has
-// failed in another way may have arrived.
+// Returns whether the removal no longer waits for its turn and its pod was not evicted. A removal
+// that has failed in another way may have arrived.
 bool was_refused(const RemovalTries& tries, const std::string& uid) {
   const auto known = tries.find(uid);
   if (known == tries.end()) return true;  // it was withdrawn

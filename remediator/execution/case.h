@@ -41,7 +41,7 @@ inline bool is_permanent(ErrorKind kind) {
 // The changes to a Node, made in one patch.
 struct NodePlan {
   kube::NodeChange change;
-  // Set if the plan cordons the node: true if somebody else than gpuward had already cordoned it.
+  // Set if the plan cordons the node: true if another writer than gpuward had already cordoned it.
   std::optional<bool> pre_existing_cordon = {};
 };
 

@@ -17,8 +17,8 @@ inline constexpr std::string_view kOperatorsRefusal = "this account may not chan
 class ApprovalGuard {
  public:
   virtual ~ApprovalGuard() = default;
-  // Thread-safe. A value: approvals are guarded, by a check at most `max_age` old. kRefused: they
-  // are not. Any other error: it is unknown.
+  // Returns success if approvals are guarded, by a check at most `max_age` old. Returns kRefused if
+  // they are not guarded; after any other error the state is unknown. Thread-safe.
   [[nodiscard]] virtual Status check(std::chrono::milliseconds max_age) = 0;
 };
 

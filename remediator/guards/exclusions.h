@@ -42,8 +42,8 @@ struct ExclusionHit {
 [[nodiscard]] ExclusionList without_expired(ExclusionList list,
                                             std::chrono::system_clock::time_point now);
 
-// Whether the text can name a node or an instance: letters, digits, `-`, `_`, `.`, as in the keys
-// of a ConfigMap.
+// Returns whether the text can name a node or an instance: letters, digits, `-`, `_`, `.`, as in
+// the keys of a ConfigMap.
 [[nodiscard]] bool is_exclusion_subject(std::string_view text);
 
 }  // namespace gpuward::remediator

@@ -13,7 +13,8 @@ namespace gpuward::remediator {
 
 using ConfigMapData = std::map<std::string, std::string>;
 
-// An entry that cannot be read excludes without an end: its author meant to exclude something.
+// Reads the exclusions. An entry that cannot be parsed excludes without an end, because its author
+// meant to exclude a node.
 [[nodiscard]] ExclusionList decode_exclusions(const ConfigMapData& data);
 [[nodiscard]] ConfigMapData encode_exclusions(const ExclusionList& list);
 

@@ -1,8 +1,8 @@
-// Decides whose reports about a GPU count. The ledger counts attempts by GPU, even if a GPU moves
-// to another machine, so an exporter that reports foreign serial numbers could spend the attempts
-// of other machines. A serial number therefore counts for a machine only if no other node reports
-// it, and none has since this machine began to: a moved board has left its old machine before that.
-// Pure; used by the source of reports.
+// Decides which node's reports about a GPU count. The ledger counts attempts by GPU, even if a GPU
+// moves to another machine, so an exporter that reports foreign serial numbers could use up the
+// attempts of other machines. A serial number counts for a machine only if no other node reports
+// it, and none has since this machine began to report it. A moved board has left its old machine
+// before that. Pure; used by the source of reports.
 #pragma once
 
 #include <chrono>

@@ -21,11 +21,12 @@ inline constexpr std::string_view kKonduktorTaintKey = "trainy.konduktor.ai/faul
 [[nodiscard]] kube::Taint konduktor_taint();
 [[nodiscard]] bool has_konduktor_taint(const kube::Node& node);
 
-// Whether the node of this Remediation should have it: an alert from Loki fires.
+// Returns whether the node should have the taint: an alert from Loki fires and the policy enables
+// the taint.
 [[nodiscard]] bool wants_konduktor_taint(const Policy& policy, const Remediation& remediation);
 
-// Whether gpuward still has to write it. Not if the node already has it from any writer, nor if an
-// operator has removed gpuward's.
+// Returns whether gpuward still has to write the taint. False if the node already has it from any
+// writer, or if an operator has removed gpuward's.
 [[nodiscard]] bool lacks_konduktor_taint(const Policy& policy, const Remediation& remediation,
                                          const kube::Node& node);
 

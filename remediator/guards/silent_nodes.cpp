@@ -17,7 +17,8 @@ std::vector<std::string> scopes_of(const Place& place) {
   return scopes;
 }
 
-// Whether one network failure may affect both, judged by the zones and domains that both have.
+// Returns whether one network failure may affect both, judged by the zones and domains that both
+// have.
 bool are_near(const Place& one, const Place& other) {
   const bool has_zones = !one.zone.empty() && !other.zone.empty();
   if (has_zones && one.zone != other.zone) return false;

@@ -63,8 +63,8 @@ class SilentNodes {
   // `newcomer`: nodes younger than that are still being set up and do not count.
   SilentNodes(std::span<const NodeSign> nodes, const SilentRules& rules,
               std::chrono::milliseconds newcomer, WallTime now);
-  // Whether its silence counts. It does not for a newcomer, for a node that leaves or restarts, or
-  // for a machine that is known to be dead.
+  // Returns whether its silence counts. It does not for a newcomer, for a node that leaves or
+  // restarts, or for a machine that is known to be dead.
   [[nodiscard]] bool counts(const NodeSign& node) const;
   // Returns why its silence looks like a partition; nullopt if it does not.
   [[nodiscard]] std::optional<SilentObjection> objection(const NodeSign& node) const;

@@ -58,8 +58,8 @@ WallTime alerts_ended(const Remediation& remediation) {
   return last;
 }
 
-// Whether `verify` is running, has soaked its full time in this boot after the last alert, and
-// waits only for the history to end.
+// Returns whether `verify` is running, has soaked its full time in this boot after the last alert,
+// and waits only for the history to end.
 bool has_verified(const RemediationStatus& status, const std::string& boot_id,
                   WallTime alerts_ended) {
   const StepRecord* const verify = status.find(Step::kVerify);

@@ -113,7 +113,7 @@ struct AlertEvidence {
   // wrong, so the next end may be wrong too.
   bool contested = false;
   std::string advice = {};  // From a language model: its reason, its confidence, the question.
-  // The alert comes from an injected fault and is no evidence beside a real fault.
+  // The alert comes from an injected fault and does not count beside a real fault.
   bool drill = false;
 
   [[nodiscard]] bool firing() const { return !ended_at.has_value(); }
@@ -242,8 +242,8 @@ struct Remediation {
   bool deleting = false;
   std::vector<std::string> finalizers;
   std::string node, node_uid;
-  std::string boot_id, instance_id;     // Of the node when the Remediation was opened.
-  std::string system_uuid = {};         // Of the node when the Remediation was opened.
+  std::string boot_id, instance_id;     // Values of the node when the Remediation was opened.
+  std::string system_uuid = {};         // Value of the node when the Remediation was opened.
   Severity severity = Severity::kNone;  // Worst severity so far.
   std::vector<AlertEvidence> alerts;
   std::optional<DroppedAlerts> dropped;

@@ -12,7 +12,7 @@
 
 namespace gpuward::remediator {
 
-// Prefix of the fingerprints of such evidence.
+// Prefix of the fingerprints of alerts about silent nodes.
 inline constexpr std::string_view kSilentOrigin = "silent.";
 // No source has heard from the machine.
 inline constexpr std::string_view kSilentAlert = "GpuNodeSilent";
@@ -25,8 +25,8 @@ inline const std::string kKubeletFingerprint = std::string(kSilentOrigin) + "kub
   return alert.fingerprint == kSilentFingerprint;
 }
 
-// Whether the node is or was silent and no fault was reported since: the policy for silent nodes
-// then decides the steps.
+// Returns whether the node is or was silent and no later fault was reported. The policy for silent
+// nodes then decides the steps.
 [[nodiscard]] inline bool rests_on_silence(const Remediation& remediation) {
   std::optional<WallTime> silent_until;
   WallTime fault_until{};
@@ -41,12 +41,13 @@ inline const std::string kKubeletFingerprint = std::string(kSilentOrigin) + "kub
   return silent_until && *silent_until >= fault_until;
 }
 
-// A silent node sends no report: proofs that its machine is down replace it.
+// Returns whether the step needs proofs that the machine is down. They replace the report, which a
+// silent node does not send.
 [[nodiscard]] inline bool rests_on_proofs(Step step, const Remediation& remediation) {
   return step == Step::kOutOfService || (is_of_the_machine(step) && rests_on_silence(remediation));
 }
 
-// Whether nothing but silence was ever reported about the node.
+// Returns whether the node has no evidence except silence.
 [[nodiscard]] inline bool is_only_silent(const Remediation& remediation) {
   return rests_on_silence(remediation) &&
          std::ranges::all_of(remediation.alerts, [](const AlertEvidence& alert) {

@@ -14,7 +14,7 @@ constexpr std::array kJobSteps = {Step::kCollectEvidence, Step::kGpuReset, Step:
 constexpr double kMostBusBandwidth = 100'000;
 constexpr YamlWord<bool> kOnBusy[] = {{"hold", false}, {"escalate", true}};
 
-// Whether systemctl reads the name neither as a flag nor as a pattern.
+// Returns whether systemctl reads the name neither as a flag nor as a pattern.
 bool is_unit(const std::string& name) {
   constexpr std::string_view kCharacters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.@-";

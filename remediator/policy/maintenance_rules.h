@@ -36,8 +36,7 @@ inline constexpr Severity kMaintenanceSeverity = Severity::kMonitor;
 
 // Returns the policy for this Remediation. If there is an announcement now, or was one when its
 // first step was taken, the steps of severity monitor are the steps of the announcement, and the
-// node returns by them. Of several announcements, the worst with steps counts. Otherwise returns
-// `policy`.
+// node returns by them. The worst announcement with steps counts. Otherwise returns `policy`.
 [[nodiscard]] std::shared_ptr<const Policy> policy_about(std::shared_ptr<const Policy> policy,
                                                          const Remediation& remediation);
 // Returns whether the present steps are for an announcement and not for a fault.

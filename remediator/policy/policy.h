@@ -139,7 +139,7 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 // Returns the steps of `severity` before the first step that the mode does not allow.
 [[nodiscard]] std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity);
 
-// Whether any step that the mode allows waits for an approval.
+// Returns whether any step that the mode allows waits for an approval.
 [[nodiscard]] bool needs_approvals(const Policy& policy);
 
 // Returns the next worse severity that has steps, `at_least` or above; nullopt if there is none.

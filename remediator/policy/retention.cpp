@@ -17,7 +17,7 @@ bool holds_back_an_alert(const Remediation& one) {
   return one.any_firing() && !is_node_gone;
 }
 
-// Whether it keeps a machine out of service, or shows that a returned machine is healthy.
+// Returns whether it keeps a machine out of service, or shows that a returned machine is healthy.
 bool speaks_of_a_machine(const Remediation& one) {
   return was_given_up(one) || std::ranges::any_of(one.alerts, is_of_history);
 }

@@ -50,7 +50,7 @@ bool is_undecided(const Remediation& remediation) {
          !remediation.is_drill() && !has_failed;
 }
 
-// Whether more than one alert, or the kernel too, shows a fault.
+// Returns whether more than one alert, or the kernel too, shows a fault.
 bool is_confirmed(const Remediation& remediation) {
   if (remediation.status.confirmed_severity >= Severity::kReset) return true;
   std::string_view first;

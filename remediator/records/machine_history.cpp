@@ -49,10 +49,10 @@ void add(Ranks& ranks, const Remediation& one) {
   rank.severity = std::max(rank.severity, one.acted_severity());
 }
 
-// Whether `answer` (of an operator, a return or a replacement) answers for the machine after `one`
-// had given it up. The clock may have gone back: a return or a replacement under another Node must
-// be of a later Node and be younger. Under the same Node, both its number and its time must be
-// later, because a number is used again if its first Remediation was deleted by force.
+// Returns whether `answer` (of an operator, a return or a replacement) answers for the machine
+// after `one` had given it up. The clock may have gone back: a return or a replacement under
+// another Node must be of a later Node and be younger. Under the same Node, both its number and its
+// time must be later, because a number is used again if its first Remediation was deleted by force.
 bool answers(const Ranks& ranks, const Remediation& answer, const Remediation& one) {
   if (!is_answer(answer)) return false;
   if (answer.node_uid != one.node_uid) {
@@ -86,7 +86,8 @@ class Index {
     return found;
   }
 
-  // Whether a Remediation of that very Node reports the return of its machine, or has answered it.
+  // Returns whether a Remediation of that very Node reports the return of its machine, or has
+  // answered it.
   [[nodiscard]] bool has_result(const std::string& node_uid) const {
     auto [it, end] = by_uid_.equal_range(node_uid);
     return std::any_of(it, end, [](const auto& known) {

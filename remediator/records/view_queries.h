@@ -46,8 +46,8 @@ void for_each_remediation(const ClusterView& view,
                           const std::function<void(const Remediation&)>& use);
 // The resourceVersion of each, by name.
 [[nodiscard]] std::map<std::string, std::string> remediation_versions(const ClusterView& view);
-// Whether the view has the Remediation in this version or a later one: an informer reports a write
-// after its writer has continued.
+// Returns whether the view has the Remediation in this version or a later one: an informer reports
+// a write after its writer has continued.
 [[nodiscard]] bool knows_version(const ClusterView& view, const std::string& name,
                                  const std::string& resource_version);
 // Returns the names of Remediations with work to do, on nodes of that name (more than one if the
@@ -56,14 +56,14 @@ void for_each_remediation(const ClusterView& view,
                                                 const std::string& node_name);
 // The names of all nodes with such a Remediation.
 [[nodiscard]] std::vector<std::string> nodes_with_open(const ClusterView& view);
-// Whether a node other than `but_for` has a Remediation since then, of severity reset or worse,
-// that has no action recorded yet. Stops at the first: in a storm there are hundreds.
+// Returns whether a node other than `but_for` has a Remediation since then, of severity reset or
+// worse, that has no action recorded yet. Stops at the first: in a storm there are hundreds.
 [[nodiscard]] bool has_unrecorded_since(const ClusterView& view, WallTime since,
                                         const std::string& but_for);
 // The same, but only if the node has no annotation of gpuward yet.
 [[nodiscard]] bool has_untainted_since(const ClusterView& view, WallTime since,
                                        const std::string& but_for);
-// Whether the view has the Remediation of that name and its node in exactly these versions.
+// Returns whether the view has the Remediation of that name and its node in exactly these versions.
 [[nodiscard]] bool are_at(const ClusterView& view, const std::string& name,
                           const std::string& version, const std::string& node_version);
 // The resourceVersions of a Remediation and of a Node; empty: not known.
@@ -97,7 +97,7 @@ void with_fleet(const ClusterView& view, const std::function<void(const Fleet&)>
 [[nodiscard]] std::vector<ClusterView::Count> count_remediations(const ClusterView& view);
 // The number of drills by phase; the other counts leave them out.
 [[nodiscard]] std::map<std::string, std::size_t> count_drills(const ClusterView& view);
-// Whether a Remediation other than a drill waits for a budget.
+// Returns whether a Remediation other than a drill waits for a budget.
 [[nodiscard]] bool has_fault_waiting_for_budget(const ClusterView& view);
 // The number of nodes that a budget or a storm leaves in service (is_left_in_service), by rule.
 [[nodiscard]] std::map<std::string, std::size_t> count_left_in_service(const ClusterView& view);

@@ -56,7 +56,7 @@ class Replayer {
   [[nodiscard]] Answers::Slot ask_slot(const Case& now, Step step, bool only_worn_out);
   // With `approves_all`, a step that waits for an approval gets it.
   [[nodiscard]] Decision decide_in_the_past(Case& now);
-  // Whether more can be done at once.
+  // Returns whether more can be done at once.
   [[nodiscard]] bool carry_out(Case& now);
   void act(Case& now);
   void begin(Case& now);

@@ -71,7 +71,7 @@ struct JobMove {
                                 const RestartClaim& claim);
 
 [[nodiscard]] bool is_suspended(const JobKind& kind, const kube::CustomObject& object);
-// Whether that Remediation has suspended it and its annotation is still there.
+// Returns whether that Remediation has suspended it and its annotation is still there.
 [[nodiscard]] bool is_suspended_by(const kube::CustomObject& object, const std::string& mark);
 
 // Merge patches that the API server accepts only for the very object that was read, unchanged

@@ -20,9 +20,9 @@ struct JobProgress {
   bool failed = false;
 };
 
-// Whether the next advance() changes the job. The record must have `known` before that.
+// Returns whether the next advance() changes the job. The record must have `known` before that.
 [[nodiscard]] bool is_intended(std::string_view known);
-// Whether `known` is the outcome of a job.
+// Returns whether `known` is the outcome of a job.
 [[nodiscard]] bool is_settled(std::string_view known);
 [[nodiscard]] bool has_failed(std::string_view known);
 

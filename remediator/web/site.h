@@ -21,8 +21,8 @@ namespace gpuward::remediator {
 // Thread-safe.
 class Site {
  public:
-  // All references must outlive it. `api` has deadlines: a page waits for four requests at most.
-  // `ns`: the remediator's namespace.
+  // The arguments must outlive this object. `api` has deadlines: a page waits for four requests at
+  // most. `ns`: the remediator's namespace.
   Site(const ClusterView& view, const CurrentPolicy& policy, kube::Api& api, std::string ns,
        Clock& clock)
       : view_(view), policy_(policy), api_(api), ns_(std::move(ns)), clock_(clock) {}
