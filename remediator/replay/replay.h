@@ -19,12 +19,13 @@
 namespace gpuward::remediator {
 
 struct ReplayResult {
-  std::vector<ReplayEvent> events;  // in the order of time
+  std::vector<ReplayEvent> events;  // Sorted by time.
   WallTime from, to;
   std::size_t nodes = 0, alerts = 0;
-  std::size_t not_for_us = 0;     // alerts without a remediation label that match no foreign_alerts
-  std::size_t without_node = 0;   // about nodes that are no longer in the cluster
-  std::size_t made_up_nodes = 0;  // known only by their alerts
+  // Alerts without a remediation label that match no foreign_alerts.
+  std::size_t not_for_us = 0;
+  std::size_t without_node = 0;   // Alerts about nodes that are no longer in the cluster.
+  std::size_t made_up_nodes = 0;  // Nodes that only their alerts name.
 };
 
 // `nodes` may be empty: the nodes are then those that the alerts name, and limits in percent are
@@ -44,9 +45,9 @@ struct ReplaySummary {
   std::map<Step, std::size_t> nodes_by_step;
   std::map<std::string, Wait> waits;        // by rule: "budget.cluster", "guard.approval", ...
   std::map<std::string, std::size_t> ends;  // by phase: "Released", "Replaced", ...
-  std::size_t remediated = 0;               // nodes with an alert for gpuward
-  std::size_t still_open = 0;               // nodes, at the end
-  std::size_t most_out = 0;                 // nodes out of service at once
+  std::size_t remediated = 0;               // Nodes with an alert for gpuward.
+  std::size_t still_open = 0;               // Nodes with an open Remediation at the end.
+  std::size_t most_out = 0;                 // Largest number of nodes out of service at once.
   WallTime most_out_at{};
 };
 [[nodiscard]] ReplaySummary summary_of(const ReplayResult& result);

@@ -11,27 +11,28 @@
 namespace gpuward::remediator {
 
 enum class RestartBy : std::uint8_t {
-  kSuspension,  // `suspend` is set to true and back: none of its pods counts as failed
-  kCommand,     // a Command of Volcano with the action RestartJob
-  kItself,      // its controller restarts it as a whole, without a request
+  // gpuward sets `suspend` to true and back, so that none of the job's pods counts as failed.
+  kSuspension,
+  kCommand,  // gpuward creates a Command of Volcano with the action RestartJob.
+  kItself,   // The job's controller restarts it as a whole, without a request.
 };
 
 struct JobKind {
-  std::string_view word;  // the drain's name for it: job_of() in drain/drain_facts.h
+  std::string_view word;  // The drain's name for the kind: job_of() in drain/drain_facts.h.
   RestartBy by = RestartBy::kSuspension;
   std::string_view group, kind, plural;
-  std::array<std::string_view, 2> versions;  // the newer first; the second may be empty
-  const char* suspend = "";                  // the field, as a JSON pointer
+  std::array<std::string_view, 2> versions;  // The newer version first; the second may be empty.
+  const char* suspend = "";                  // The field as a JSON pointer.
 };
 
 // A job that has lost pods, in the form that the drain records: "JobSet default/train".
 struct TornJob {
   std::string word, ns, name;
 };
-// nullopt if the text has another form.
+// Parses the text; nullopt if it has another form.
 [[nodiscard]] std::optional<TornJob> parse_torn_job(std::string_view text);
 
-// nullptr if gpuward cannot restart the kind.
+// Returns the kind; nullptr if gpuward cannot restart it.
 [[nodiscard]] const JobKind* find_job_kind(std::string_view word);
 // Finds the kind of an owner reference, in any version.
 [[nodiscard]] const JobKind* find_job_kind(std::string_view group, std::string_view kind);

@@ -14,15 +14,15 @@
 namespace gpuward::remediator {
 
 struct JobProgress {
-  std::string known;  // for the step's record: the progress or the outcome
-  std::string words;  // the same for people
+  std::string known;  // For the step's record: the progress or the outcome.
+  std::string words;  // The progress or the outcome, for people.
   bool is_settled = false;
   bool failed = false;
 };
 
-// Returns whether the next advance() changes the job. The record must have `known` before that.
+// Whether the next advance() changes the job. The record must have `known` before that.
 [[nodiscard]] bool is_intended(std::string_view known);
-// Returns whether `known` is the outcome of a job.
+// Whether `known` is the outcome of a job.
 [[nodiscard]] bool is_settled(std::string_view known);
 [[nodiscard]] bool has_failed(std::string_view known);
 
@@ -34,7 +34,7 @@ class JobRestarter {
   // is an intent, the caller must record it before the next call.
   [[nodiscard]] JobProgress advance(const std::string& job, const std::string& known,
                                     const RestartClaim& claim, const Permit& permit);
-  // Resumes the job if that Remediation has suspended it, regardless of its other state. After an
+  // Resumes the job if that Remediation has suspended it, in any other state of the job. After an
   // error the job may still be suspended.
   [[nodiscard]] Status give_back(const std::string& job, const std::string& known,
                                  const std::string& mark, const Permit& permit);

@@ -35,7 +35,7 @@ struct OverviewReadings {
 
 struct OverviewRow {
   std::string node, found = {}, message = {};
-  std::string remediation = {};  // empty: none is known
+  std::string remediation = {};  // Empty if the node has no known Remediation.
   Phase phase = Phase::kPending;
   Severity severity = Severity::kNone;
   WallTime since = {};  // opened; closed, if it is; first seen, for a node without a Remediation
@@ -48,7 +48,7 @@ struct Light {
 };
 
 struct ExcludedRow {
-  std::string name;  // of a node or of an instance
+  std::string name;  // Name of a node or of an instance.
   Exclusion exclusion;
   bool is_known_node = false;
 };
@@ -56,11 +56,11 @@ struct ExcludedRow {
 struct FleetOverview {
   Light leader, steps, breaker, exclusions;
   std::vector<Light> sources;
-  std::string mode;  // of the policy
+  std::string mode;  // Mode of the policy.
   std::size_t gpu_nodes = 0;
   // By the worst finding that the exporters report, with or without a Remediation.
   std::map<Severity, std::size_t> unhealthy;
-  std::size_t unheard = 0;  // nodes whose exporter has not reported lately
+  std::size_t unheard = 0;  // Nodes with an exporter that has not reported lately.
   // Nodes with a finding of reset or worse and without an open Remediation.
   std::size_t unattended = 0;
   // Remediations: open ones; then among these: gpuward takes steps; an operator is needed; an
@@ -70,7 +70,7 @@ struct FleetOverview {
   std::vector<OverviewRow> rows,
       closed;  // rows: those that need an operator first, then the worst; closed: the latest first
   std::size_t rows_left_out = 0;
-  std::vector<ExcludedRow> excluded;  // by name
+  std::vector<ExcludedRow> excluded;  // Sorted by name.
 };
 
 // `health`: as the exporters report it.
