@@ -27,8 +27,8 @@ struct PairRound {
   // Returns the node that leads; nullptr if none leads yet. If two nodes began at the same moment,
   // the smaller name leads.
   [[nodiscard]] const JobPeer* leader() const;
-  // Returns the nodes that take part in tests now: first nodes that already have tests, then the
-  // rest; sorted by name.
+  // Returns at most 64 nodes that take part in tests now, sorted by name. Nodes that already have
+  // tests take the places first.
   [[nodiscard]] std::vector<std::string> members() const;
   // Returns whether all nodes with a finding have left the step, except the leader.
   [[nodiscard]] bool is_read_by_all(const std::string& leader, const PairFindings& told) const;
