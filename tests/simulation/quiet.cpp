@@ -288,7 +288,7 @@ void World::stay_at_rest() {
       stage_.truth.remediations(), [](const auto& known) { return known.second.open(); }));
   const Retention& kept = stage_.setting.policy.retention;
   const std::size_t closed = stage_.truth.remediations().size() - open;
-  const std::size_t too_many = closed - std::min<std::size_t>(closed, kept.most);
+  const std::size_t too_many = closed - std::min(closed, static_cast<std::size_t>(kept.most));
   const std::size_t forgotten = kept.age < std::chrono::hours(24) ? closed : too_many;
   // The step for a machine that is down continues once other silent machines are proven down.
   const std::size_t most =
