@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bench/process_cost.h"
-#include "remediator/budgets/ledger.h"
+#include "remediator/decide/budgets/ledger.h"
 
 namespace gpuward::bench {
 namespace {

@@ -13,9 +13,9 @@
 #include "core/runtime/log.h"
 #include "core/runtime/signals.h"
 #include "core/runtime/text.h"
-#include "remediator/commands/notify_command.h"
 #include "remediator/config/flags.h"
 #include "remediator/config/load_policy.h"
+#include "remediator/config/notify_command.h"
 #include "remediator/policy/policy_remarks.h"
 #include "remediator/remediator.h"
 

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "core/runtime/log.h"
-#include "remediator/execution/observer.h"
-#include "remediator/page/audit.h"
-#include "remediator/page/counters.h"
-#include "remediator/sources/ignored_episodes.h"
-#include "remediator/sources/intake.h"
-#include "remediator/sources/webhook_observer.h"
+#include "remediator/act/observer.h"
+#include "remediator/inbox/sources/ignored_episodes.h"
+#include "remediator/inbox/sources/intake.h"
+#include "remediator/inbox/sources/webhook_observer.h"
+#include "remediator/tell/page/audit.h"
+#include "remediator/tell/page/counters.h"
 
 namespace gpuward::remediator {
 

@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "remediator/budgets/breaker.h"
-#include "remediator/page/metrics.h"
-#include "remediator/page/pages.h"
-#include "remediator/records/view_queries.h"
-#include "remediator/sources/triage_source.h"
+#include "remediator/cluster/view_queries.h"
+#include "remediator/decide/budgets/breaker.h"
+#include "remediator/inbox/sources/triage_source.h"
+#include "remediator/tell/page/metrics.h"
+#include "remediator/tell/page/pages.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -125,7 +125,9 @@ Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock&
   if (!audit) return std::unexpected(audit.error());
   auto sources = open_source_clients(flags);
   if (!sources) return std::unexpected(sources.error());
-  auto cluster = Cluster::connect(flags, clock);
+  auto cluster = Cluster::connect(
+      {.kubeconfig = flags.kubeconfig, .context = flags.context, .in_cluster = flags.in_cluster},
+      clock);
   if (!cluster) return std::unexpected(cluster.error());
   std::unique_ptr<Remediator> remediator(new Remediator(
       flags, std::move(*policy), std::move(*audit), std::move(*cluster), clock, log));

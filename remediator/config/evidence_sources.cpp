@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/kube/leader.h"
-#include "remediator/sources/source_parts.h"
+#include "remediator/inbox/sources/source_parts.h"
 
 namespace gpuward::remediator {
 

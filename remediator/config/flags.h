@@ -1,5 +1,5 @@
-// The command line of gpuward-remediator, which main() reads once. Operators use gpuwardctl (ctl/)
-// for all other commands.
+// The command line of gpuward-remediator, which main() reads once. Operators use gpuwardctl
+// (cli/ctl/) for all other commands.
 #pragma once
 
 #include <chrono>

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "remediator/actions/job_template.h"
+#include "remediator/act/actions/job_template.h"
 
 namespace gpuward::remediator {
 

@@ -10,11 +10,11 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/files.h"
 #include "core/runtime/log.h"
+#include "remediator/act/drain/evictor.h"
 #include "remediator/config/flags.h"
-#include "remediator/drain/evictor.h"
+#include "remediator/inbox/triage/triage.h"
 #include "remediator/notify/notifier.h"
 #include "remediator/policy/current_policy.h"
-#include "remediator/triage/triage.h"
 
 namespace gpuward::remediator {
 

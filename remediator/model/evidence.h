@@ -74,7 +74,7 @@ struct Folded {
 // fingerprint that an Alertmanager gives the same alert, so an alert from both sources counts once.
 inline constexpr std::string_view kPrometheusOrigin = "prometheus.";
 // Prefix for events of the monitor that gpuward replaces. The monitor never reports the end of an
-// event, and each repeat is a later start (sources/monitor_event).
+// event, and each repeat is a later start (inbox/sources/monitor_event).
 inline constexpr std::string_view kMonitorEventOrigin = "event.";
 [[nodiscard]] std::string_view without_origin(std::string_view fingerprint);
 

@@ -44,7 +44,7 @@ struct HealthReport {
 // Returns the report for use by a drill only: injected faults count as real faults.
 [[nodiscard]] HealthReport with_drill(HealthReport report);
 
-// Source of the reports (sources/prometheus_reports). Thread-safe.
+// Source of the reports (inbox/sources/prometheus_reports). Thread-safe.
 class HealthReports {
  public:
   virtual ~HealthReports() = default;

@@ -1,6 +1,6 @@
 // Decides whether two Nodes are the same machine, by what a kubelet reports about the machine
 // itself. A Node can be deleted and registered again at any time, but the machine keeps its history
-// under any name. docs/machines.md has the table. Pure; used by records/machine_history.
+// under any name. docs/machines.md has the table. Pure; used by cluster/machine_history.
 #pragma once
 
 #include <cstdint>

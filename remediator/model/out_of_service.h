@@ -1,6 +1,6 @@
 // The taint by which Kubernetes deletes the pods of a Node by force and detaches their volumes. It
 // is only for machines that are proven off. Its value shows that gpuward added it. The step
-// out-of-service adds the taint, execution/out_of_service_taints removes it.
+// out-of-service adds the taint, act/out_of_service_taints removes it.
 // https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown
 #pragma once
 

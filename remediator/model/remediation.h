@@ -1,6 +1,6 @@
 // The record of one unhealthy node: the Remediation resource as plain values. A node UID has at
-// most one open Remediation. The sources write the evidence into the spec; execution/ writes
-// decisions and results into the status. records/remediation_json converts it to JSON.
+// most one open Remediation. The sources write the evidence into the spec; act/ writes
+// decisions and results into the status. cluster/remediation_json converts it to JSON.
 #pragma once
 
 #include <algorithm>
@@ -83,7 +83,7 @@ inline constexpr std::string_view kFinalizer = "gpuward.dev/remediation";
 [[nodiscard]] bool needs_operator(Phase phase);
 
 // The alert for a node that has gpuward's taint, annotation or cordon without a record. The
-// remediator raises it itself (intake/orphaned_taints); no Alertmanager does.
+// remediator raises it itself (inbox/orphaned_taints); no Alertmanager does.
 inline constexpr std::string_view kOrphanedAlert = "GpuwardMarksWithoutRecord";
 // Prefix of the fingerprint of kOrphanedAlert. No sender of the webhook can choose this prefix.
 inline constexpr std::string_view kOrphanedOrigin = "marks.";
@@ -156,7 +156,7 @@ struct StepRecord {
   int attempts = 0;
   std::string message;
   // How long the step has run. Only time counts in which a leader watched and the step could act
-  // (execution/step_clock). While the step runs, the value is at most a minute behind.
+  // (act/step_clock). While the step runs, the value is at most a minute behind.
   int active_seconds = 0;
   Facts facts = {};
   std::string pool = {};  // Name of the pool with the plan under which the step was started.
@@ -254,7 +254,7 @@ struct Remediation {
   // Returns whether gpuward has work: the Remediation is open, has notices to deliver, or waits for
   // gpuward to release it.
   [[nodiscard]] bool wants_us() const;
-  // Returns whether all alerts of the node come from injected faults (guards/drills).
+  // Returns whether all alerts of the node come from injected faults (decide/guards/drills).
   [[nodiscard]] bool is_drill() const;
   // Returns whether the alert is a drill's alert beside a real alert. Such an alert does not count.
   [[nodiscard]] bool is_drill_beside(const AlertEvidence& alert) const {

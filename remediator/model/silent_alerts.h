@@ -1,5 +1,5 @@
 // The alerts that gpuward raises itself about a node whose kubelet no longer reports
-// (sources/silent_source). Neither the exporter nor an Alertmanager knows them; the section
+// (inbox/sources/silent_source). Neither the exporter nor an Alertmanager knows them; the section
 // `silent` of the policy limits what they may lead to.
 #pragma once
 

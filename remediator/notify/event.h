@@ -1,5 +1,5 @@
 // One notification in the form that its receiver gets: the fields of the replaced monitor's event,
-// and gpuward's own fields. execution/ makes it from a Remediation and one of its notices, and the
+// and gpuward's own fields. act/ makes it from a Remediation and one of its notices, and the
 // sinks send it. Pure.
 #pragma once
 

@@ -16,7 +16,7 @@
 
 namespace gpuward::remediator {
 
-// The interface for execution/. Tests implement it to collect the notifications.
+// The interface for act/. Tests implement it to collect the notifications.
 class Notifications {
  public:
   virtual ~Notifications() = default;

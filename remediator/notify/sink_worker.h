@@ -17,7 +17,7 @@
 
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
-#include "remediator/drain/token_bucket.h"
+#include "core/runtime/token_bucket.h"
 #include "remediator/notify/sink.h"
 
 namespace gpuward::remediator {

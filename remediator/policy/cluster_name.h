@@ -1,6 +1,6 @@
 // The name of the cluster that the remediator acts on, if several clusters share a Prometheus or an
 // Alertmanager: the label `cluster` of alerts and series (Prometheus' external_labels, or a
-// relabelling). Pure; read by read_policy(), used by sources/.
+// relabelling). Pure; read by read_policy(), used by inbox/sources/.
 #pragma once
 
 #include <map>

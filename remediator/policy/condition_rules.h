@@ -1,6 +1,6 @@
 // The rules that make conditions of a node findings; they replace Draino. read_condition_rules()
-// reads them from YAML, records/cluster_view applies them to the known nodes, and
-// sources/condition_source makes alert signals of the results. Pure.
+// reads them from YAML, cluster/cluster_view applies them to the known nodes, and
+// inbox/sources/condition_source makes alert signals of the results. Pure.
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,7 @@ struct ConditionSeen {
   ConditionRule rule;
   std::string status;
   // Last transition of the condition. Some programs reset it while the status stays; see
-  // sources/condition_source.
+  // inbox/sources/condition_source.
   std::chrono::system_clock::time_point since;
 };
 

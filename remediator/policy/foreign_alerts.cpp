@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "remediator/drain/drain_facts.h"
+#include "remediator/model/pod_facts.h"
 #include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {

@@ -1,6 +1,6 @@
 // Rules for alerts of other programs (dcgm-exporter, kube-state-metrics, ...) that do not name a
 // node and a remediation themselves. Pure; read from YAML by read_foreign_alerts(), used by
-// sources/alertmanager_alerts.
+// inbox/sources/alertmanager_alerts.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // The lines in Loki that gpuward reads, and the meaning of pods' lines. The Xid catalogue gives the
 // meaning of kernel lines. Pure values; read from YAML by read_loki_rules(), used by
-// sources/loki_source.
+// inbox/sources/loki_source.
 #pragma once
 
 #include <chrono>

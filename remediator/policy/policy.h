@@ -67,7 +67,7 @@ struct AwsMachines {
 
 // How gpuward restarts and terminates machines. With `restarts_by_job` a privileged Job on the node
 // restarts the machine, if neither EC2 nor a program does. Otherwise programs of the operator do
-// (cloud/command_provider has their input). `terminate` and `is_gone` are for machines that no
+// (act/cloud/command_provider has their input). `terminate` and `is_gone` are for machines that no
 // NodeClaim or Machine in the cluster owns.
 struct MachineCommands {
   std::vector<std::string> reboot, terminate, is_gone, power_state;

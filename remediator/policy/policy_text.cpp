@@ -7,6 +7,7 @@
 
 #include "core/runtime/yaml_scalars.h"
 #include "remediator/policy/policy_sections.h"
+#include "remediator/policy/sources_text.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -241,6 +242,19 @@ std::string guards_text(const Policy& policy) {
               : "the node stays out of service until an operator returns it: return_to_service is "
                 "not enabled\n";
   return text + machines_text(policy.machines);
+}
+
+std::string rules_text(const Policy& policy, std::optional<Severity> only) {
+  std::string text;
+  for (const Severity severity :
+       {Severity::kIsolate, Severity::kReboot, Severity::kReset, Severity::kMonitor}) {
+    if (only.value_or(severity) == severity) text += "\n" + severity_text(policy, severity);
+  }
+  if (!only) text += "\n" + maintenance_text(policy);
+  if (const std::string sources = sources_text(policy); !sources.empty()) text += "\n" + sources;
+  text += "\n" + guards_text(policy);
+  const std::string told = notifications_text(policy.notifications);
+  return told.empty() ? text : text + "\n" + told;
 }
 
 }  // namespace gpuward::remediator

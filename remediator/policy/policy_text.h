@@ -1,7 +1,8 @@
 // A policy as text: the steps for a node at each severity, and the last step that the mode allows.
-// Printed by `gpuwardctl policy explain`. Pure.
+// Printed by `gpuwardctl policy explain` and shown on the page of the policy. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/model/severity.h"
@@ -22,6 +23,10 @@ namespace gpuward::remediator {
 
 // Returns the sinks and their notifications; empty if there are none.
 [[nodiscard]] std::string notifications_text(const NotificationPolicy& policy);
+
+// Returns all of these: the steps at that severity, or at each with the worst first; then sources,
+// guards and notifications.
+[[nodiscard]] std::string rules_text(const Policy& policy, std::optional<Severity> only = {});
 
 // Returns the share as `2 or 10 %`.
 [[nodiscard]] std::string share_text(const Share& share);

@@ -1,5 +1,5 @@
 // Signs on a Node that another repairer is working on it: those that gpuward knows, with their
-// source, and those that the policy adds or ignores. Pure; used by guards/other_repairers.
+// source, and those that the policy adds or ignores. Pure; used by decide/guards/other_repairers.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // The rules for GPU nodes whose kubelet no longer reports. Pure; read from YAML by
-// read_silent_rules(), used by sources/silent_source and by every decision about such a node.
+// read_silent_rules(), used by inbox/sources/silent_source and by every decision about such a node.
 #pragma once
 
 #include <chrono>

@@ -9,8 +9,8 @@
 
 #include "core/model/severity.h"
 #include "core/runtime/yaml.h"
-#include "remediator/drain/drain_settings.h"
 #include "remediator/model/step.h"
+#include "remediator/policy/drain_settings.h"
 #include "remediator/policy/job_settings.h"
 
 namespace gpuward::remediator {

@@ -1,5 +1,6 @@
 // The language model for lines that the catalogue does not know, the limits for questions, and the
-// limits of its answers. Pure values; read from YAML by read_triage_rules(), used by triage/triage.
+// limits of its answers. Pure values; read from YAML by read_triage_rules(), used by
+// inbox/triage/triage.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,7 @@ enum class AdvisedSeverity : std::uint8_t { kMonitor, kReset };
 enum class BedrockFormat : std::uint8_t { kAnthropic, kNova };
 
 struct TriageRules {
-  std::string kind;   // A kind in the table of triage/all.cpp: bedrock, openai; empty: off.
+  std::string kind;   // A kind in the table of inbox/triage/all.cpp: bedrock, openai; empty: off.
   std::string model;  // Name of the model at the provider.
   // For openai.
   std::string url;                              // Base URL: `https://api.example.com/v1`.

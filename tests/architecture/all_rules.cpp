@@ -6,6 +6,7 @@ namespace {
 constexpr Rule kRules[] = {
     {"imports point one way", imports_point_one_way},
     {"folders form no cycle", folders_form_no_cycle},
+    {"rooms are few", rooms_are_few},
     {"own includes are rooted", own_includes_are_rooted},
     {"libraries have one door", libraries_have_one_door},
     {"JSON stays out of seams", json_stays_out_of_seams},

@@ -28,10 +28,10 @@ constexpr std::array<PlugInFolder, 10> kPlugInFolders{{
     {"exporter/commands", "_command"},
     {"exporter/publish", "_sink"},
     {"exporter/gpu", "_library", true},
-    {"remediator/actions", "_action"},
-    {"remediator/sources", "_source"},
-    {"remediator/triage", "_model"},
-    {"remediator/cloud", "_provider"},
+    {"remediator/act/actions", "_action"},
+    {"remediator/inbox/sources", "_source"},
+    {"remediator/inbox/triage", "_model"},
+    {"remediator/act/cloud", "_provider"},
     {"remediator/notify", "_sink"},
 }};
 
@@ -56,15 +56,20 @@ std::vector<const SourceFile*> plug_ins_of(const SourceTree& tree, const PlugInF
   return found;
 }
 
-// In drain/, the plan and the rounds decide, and the evictor and the drainer act. In restart/, the
-// kinds and the moves decide, and the restarter acts.
+// The store and the slots of the ledger act. Of the rooms that act, single files decide: the plan
+// and the rounds of a drain, the moves of a restart. Two interfaces of other rooms stay as pure.
 bool is_decision(const SourceFile& file) {
-  const bool is_stored = file.path.starts_with("remediator/budgets/ledger_s");
-  return file.is_in("remediator/model") || file.is_in("remediator/policy") ||
-         file.is_in("remediator/guards") || (file.is_in("remediator/budgets") && !is_stored) ||
-         file.is_in("remediator/decision") || file.path.starts_with("remediator/drain/drain_") ||
-         file.path.starts_with("remediator/restart/job_kinds") ||
-         file.path.starts_with("remediator/restart/job_move");
+  if (file.path.starts_with("remediator/decide/budgets/ledger_s")) return false;
+  constexpr std::array<std::string_view, 3> kRooms{"remediator/model", "remediator/policy",
+                                                   "remediator/decide"};
+  constexpr std::array<std::string_view, 8> kFiles{
+      "remediator/act/approval_guard", "remediator/inbox/sources/active_alerts",
+      "remediator/act/drain/drain_",   "remediator/act/restart/job_move",
+      "remediator/cluster/exclusions", "remediator/cluster/gates/switch_position",
+      "remediator/cluster/silent_",    "remediator/inbox/sources/gpu_claims"};
+  return std::ranges::any_of(kRooms, [&](std::string_view room) { return file.is_in(room); }) ||
+         std::ranges::any_of(kFiles,
+                             [&](std::string_view start) { return file.path.starts_with(start); });
 }
 
 // Headers of the outside world, which a decision may not use.

@@ -34,13 +34,10 @@ std::vector<Layer> make_layers() {
       "exporter/store",      "exporter/checks",     "exporter/pods",     "exporter/publish",
       "exporter/amd_health", "exporter/nccl_pair",  "exporter/evidence", "exporter/config",
       "exporter/watch",      "exporter/commands"};
-  constexpr std::array<std::string_view, 22> kRemediator{
-      "remediator/model",   "remediator/drain",   "remediator/restart",  "remediator/policy",
-      "remediator/guards",  "remediator/gates",   "remediator/cloud",    "remediator/triage",
-      "remediator/sources", "remediator/notify",  "remediator/actions",  "remediator/records",
-      "remediator/intake",  "remediator/budgets", "remediator/decision", "remediator/execution",
-      "remediator/page",    "remediator/replay",  "remediator/config",   "remediator/commands",
-      "remediator/web",     "remediator/ctl"};
+  constexpr std::array<std::string_view, 10> kRemediator{
+      "remediator/model",  "remediator/policy", "remediator/notify", "remediator/cluster",
+      "remediator/decide", "remediator/inbox",  "remediator/act",    "remediator/config",
+      "remediator/tell",   "remediator/cli"};
   std::vector<Layer> layers{
       {"core/model", {}},
       {"core/xid", {"core/model"}},
@@ -129,7 +126,7 @@ const std::vector<Door>& doors() {
       {"gpumetricssvc", {"exporter/amd_health/server.cpp"}},
       {"CLI/",
        {"core/command_line/", "exporter/config/flags", "exporter/commands/",
-        "remediator/config/flags", "remediator/ctl/"}},
+        "remediator/config/flags", "remediator/cli/ctl/"}},
       {"gtest/", {}},
       {"gmock/", {}},
   };

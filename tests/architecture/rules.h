@@ -32,6 +32,9 @@ struct Rule {
 [[nodiscard]] Violations libraries_have_one_door(const SourceTree& tree);
 [[nodiscard]] Violations json_stays_out_of_seams(const SourceTree& tree);
 
+// The folders of the remediator (rooms.cpp).
+[[nodiscard]] Violations rooms_are_few(const SourceTree& tree);
+
 // Code (code.cpp).
 [[nodiscard]] Violations time_comes_from_the_clock(const SourceTree& tree);
 [[nodiscard]] Violations decisions_are_pure(const SourceTree& tree);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -40,7 +41,7 @@ TEST(ImportsPointOneWay, FromTheLaterToTheEarlier) {
                       {"core/http/client/a.cpp", including("core/http/syntax/url.h")},
                       {"exporter/publish/a.cpp", including("exporter/checks/all.h")},
                       {"exporter/main.cpp", including("exporter/publish/a.h")},
-                      {"remediator/page/a.cpp", including("remediator/execution/a.h")},
+                      {"remediator/tell/page/a.cpp", including("remediator/act/a.h")},
                       {"exporter/gpu/a.cpp", including("exporter/gpu/nvidia/a.h")}}),
               IsEmpty());
 }
@@ -58,9 +59,9 @@ TEST(ImportsPointOneWay, AndNeverBack) {
            {"exporter/gpu/a.cpp", "exporter/host/sysfs.h"},
            {"exporter/checks/a.cpp", "exporter/publish/a.h"},
            {"exporter/publish/a.cpp", "exporter/config/flags.h"},
-           {"remediator/policy/a.cpp", "remediator/guards/a.h"},
-           {"remediator/actions/a.cpp", "remediator/execution/a.h"},
-           {"remediator/sources/a.cpp", "remediator/actions/a.h"},
+           {"remediator/policy/a.cpp", "remediator/decide/guards/a.h"},
+           {"remediator/act/actions/a.cpp", "remediator/act/a.h"},
+           {"remediator/inbox/sources/a.cpp", "remediator/act/actions/a.h"},
            {"exporter/gpu/nvidia/a.cpp", "exporter/gpu/scenario.h"}}) {
     EXPECT_THAT(broken(imports_point_one_way, {{path, "\n" + including(target)}}),
                 ElementsAre(path + ":2"))
@@ -73,8 +74,8 @@ TEST(ImportsPointOneWay, NeverBetweenProgramsNorIntoTests) {
       broken(imports_point_one_way,
              {{"exporter/main.cpp", including("remediator/policy/a.h")},
               {"remediator/main.cpp", including("exporter/gpu/a.h")},
-              {"remediator/page/a.cpp", including("tests/fakes/fake_clock.h")}}),
-      ElementsAre("exporter/main.cpp:1", "remediator/main.cpp:1", "remediator/page/a.cpp:1"));
+              {"remediator/tell/page/a.cpp", including("tests/fakes/fake_clock.h")}}),
+      ElementsAre("exporter/main.cpp:1", "remediator/main.cpp:1", "remediator/tell/page/a.cpp:1"));
 }
 
 TEST(ImportsPointOneWay, AsksForAPlaceForEveryNewFolder) {
@@ -99,6 +100,40 @@ TEST(OwnIncludesAreRooted, AndLeadToAFile) {
                       {"core/a/up.cpp", including("../a/x.h")},
                       {"core/a/angled.cpp", "#include <core/a/x.h>\n"}}),
               ElementsAre("core/a/angled.cpp:1", "core/a/short.cpp:1", "core/a/up.cpp:1"));
+}
+
+// `count` folders of the remediator, each of which includes the `targets` folders before it.
+Files rooms(std::size_t count, std::size_t targets) {
+  Files files;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string text;
+    for (std::size_t j = i - std::min(i, targets); j < i; ++j)
+      text += including("remediator/room" + std::to_string(j) + "/a.h");
+    files.emplace_back("remediator/room" + std::to_string(i) + "/a.cpp", text);
+  }
+  return files;
+}
+
+TEST(RoomsAreFew, AndSoAreFloorsAndArrows) {
+  EXPECT_THAT(broken(rooms_are_few, rooms(8, 7)), IsEmpty());
+  EXPECT_THAT(broken(rooms_are_few, rooms(10, 0)), IsEmpty());
+  EXPECT_THAT(broken(rooms_are_few, rooms(11, 0)), ElementsAre("remediator:0"));
+  EXPECT_THAT(broken(rooms_are_few, rooms(9, 1)), ElementsAre("remediator:0"));
+  EXPECT_THAT(broken(rooms_are_few, rooms(12, 11)),
+              ElementsAre("remediator:0", "remediator:0", "remediator:0"));
+}
+
+TEST(RoomsAreFew, ThoughTheyIncludeEachOther) {
+  EXPECT_THAT(broken(rooms_are_few, {{"remediator/a/a.h", including("remediator/b/b.h")},
+                                     {"remediator/b/b.h", including("remediator/a/a.h")}}),
+              IsEmpty());
+}
+
+TEST(RoomsAreFew, WhateverFoldersTheyHave) {
+  Files files = rooms(10, 0);
+  files.emplace_back("remediator/room1/below/a.cpp", including("remediator/room1/a.h"));
+  files.emplace_back("remediator/main.cpp", including("remediator/room9/a.h"));
+  EXPECT_THAT(broken(rooms_are_few, files), IsEmpty());
 }
 
 TEST(LibrariesHaveOneDoor, AndNoOther) {
@@ -147,14 +182,14 @@ TEST(TimeComesFromTheClock, AndFromNowhereElse) {
 TEST(DecisionsArePure, InPolicySafetyAndTheDrainsPlan) {
   EXPECT_THAT(
       broken(decisions_are_pure, {{"remediator/policy/a.cpp", including("core/kube/api.h")},
-                                  {"remediator/guards/a.cpp", "#include <fstream>\n"},
-                                  {"remediator/guards/b.h", "bool may(Clock& clock);\n"},
-                                  {"remediator/guards/c.h", "bool may(Clock::Wall now);\n"},
-                                  {"remediator/drain/drain_a.h", including("core/kube/api.h")},
-                                  {"remediator/drain/evictor.h", including("core/kube/api.h")},
-                                  {"remediator/execution/a.cpp", including("core/kube/api.h")}}),
-      ElementsAre("remediator/drain/drain_a.h:1", "remediator/guards/a.cpp:1",
-                  "remediator/guards/b.h:1", "remediator/policy/a.cpp:1"));
+                                  {"remediator/decide/guards/a.cpp", "#include <fstream>\n"},
+                                  {"remediator/decide/guards/b.h", "bool may(Clock& clock);\n"},
+                                  {"remediator/decide/guards/c.h", "bool may(Clock::Wall now);\n"},
+                                  {"remediator/act/drain/drain_a.h", including("core/kube/api.h")},
+                                  {"remediator/act/drain/evictor.h", including("core/kube/api.h")},
+                                  {"remediator/act/a.cpp", including("core/kube/api.h")}}),
+      ElementsAre("remediator/act/drain/drain_a.h:1", "remediator/decide/guards/a.cpp:1",
+                  "remediator/decide/guards/b.h:1", "remediator/policy/a.cpp:1"));
 }
 
 TEST(ThreadsHaveOwners, AndWaitOnTheClock) {
@@ -178,12 +213,14 @@ TEST(PlugInsStandInTheirTable, OrAreReported) {
 }
 
 TEST(PlugInsStandInTheirTable, WhichASecondOneNeeds) {
-  EXPECT_THAT(broken(plug_ins_stand_in_their_table, {{"remediator/actions/cordon_action.cpp", ""}}),
-              IsEmpty());
-  EXPECT_THAT(broken(plug_ins_stand_in_their_table, {{"remediator/actions/cordon_action.cpp", ""},
-                                                     {"remediator/actions/drain_action.cpp", ""}}),
-              ElementsAre("remediator/actions/cordon_action.cpp:0",
-                          "remediator/actions/drain_action.cpp:0"));
+  EXPECT_THAT(
+      broken(plug_ins_stand_in_their_table, {{"remediator/act/actions/cordon_action.cpp", ""}}),
+      IsEmpty());
+  EXPECT_THAT(
+      broken(plug_ins_stand_in_their_table, {{"remediator/act/actions/cordon_action.cpp", ""},
+                                             {"remediator/act/actions/drain_action.cpp", ""}}),
+      ElementsAre("remediator/act/actions/cordon_action.cpp:0",
+                  "remediator/act/actions/drain_action.cpp:0"));
 }
 
 TEST(NamesSaySomething, OfFilesAndOfFolders) {

@@ -12,7 +12,7 @@
 #include "core/http/client/client.h"
 #include "core/http/server/server.h"
 #include "core/runtime/json.h"
-#include "remediator/sources/prometheus_reports.h"
+#include "remediator/inbox/sources/prometheus_reports.h"
 #include "tests/e2e/part_config.h"
 #include "tests/support/http_get.h"
 #include "tests/support/neighbours.h"

@@ -2,7 +2,7 @@
 // text from what it has read.
 #include <string>
 
-#include "remediator/budgets/ledger_text.h"
+#include "remediator/decide/budgets/ledger_text.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuward::fuzz {

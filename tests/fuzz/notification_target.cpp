@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/runtime/json.h"
-#include "remediator/sources/alertmanager_alerts.h"
+#include "remediator/inbox/sources/alertmanager_alerts.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuward::fuzz {

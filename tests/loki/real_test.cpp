@@ -7,7 +7,7 @@
 #include "core/kube/names.h"
 #include "core/runtime/json.h"
 #include "exporter/publish/loki_pusher.h"
-#include "remediator/sources/loki_api.h"
+#include "remediator/inbox/sources/loki_api.h"
 #include "tests/loki/target.h"
 #include "tests/support/wait.h"
 

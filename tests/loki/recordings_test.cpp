@@ -6,10 +6,10 @@
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
-#include "remediator/sources/loki_api.h"
+#include "remediator/inbox/sources/loki_api.h"
 #include "tests/loki/target.h"
 #include "tests/places.inc"
-#include "tests/unit/remediator/sources/source_fakes.h"
+#include "tests/unit/remediator/inbox/sources/source_fakes.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -4,7 +4,7 @@
 #include "core/runtime/json.h"
 #include "exporter/publish/loki_pusher.h"
 #include "tests/loki/target.h"
-#include "tests/unit/remediator/sources/loki_source_case.h"
+#include "tests/unit/remediator/inbox/sources/loki_source_case.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/http/client/client.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "remediator/sources/loki_api.h"
+#include "remediator/inbox/sources/loki_api.h"
 #include "tests/fakes/fake_loki.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"

@@ -5,8 +5,8 @@
 
 #include "core/runtime/json.h"
 #include "exporter/commands/sweep_job.h"
-#include "remediator/actions/job_template.h"
-#include "remediator/actions/step_progress.h"
+#include "remediator/act/actions/job_template.h"
+#include "remediator/act/actions/step_progress.h"
 #include "remediator/model/diagnostics.h"
 #include "tests/manifests/plane.h"
 #include "tests/manifests/tools.h"

@@ -9,12 +9,12 @@
 
 #include "core/kube/decode.h"
 #include "core/kube/node_findings.h"
-#include "remediator/budgets/breaker.h"
-#include "remediator/budgets/ledger_store.h"
-#include "remediator/guards/exclusions_json.h"
-#include "remediator/guards/switch_position.h"
-#include "remediator/page/pages.h"
-#include "remediator/records/exclusion_store.h"
+#include "remediator/cluster/exclusion_store.h"
+#include "remediator/cluster/exclusions_json.h"
+#include "remediator/cluster/gates/switch_position.h"
+#include "remediator/decide/budgets/breaker.h"
+#include "remediator/decide/budgets/ledger_store.h"
+#include "remediator/tell/page/pages.h"
 #include "tests/fakes/kube_objects.h"
 
 namespace gpuward::pages {

@@ -10,9 +10,9 @@
 
 #include "core/http/server/server.h"
 #include "core/kube/api.h"
+#include "remediator/cluster/cluster_view.h"
 #include "remediator/policy/current_policy.h"
-#include "remediator/records/cluster_view.h"
-#include "remediator/web/site.h"
+#include "remediator/tell/web/site.h"
 #include "tests/fakes/fake_kube.h"
 #include "tests/fakes/in_process_client.h"
 

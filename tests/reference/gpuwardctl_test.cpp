@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "remediator/ctl/commands.h"
-#include "remediator/ctl/words.h"
+#include "remediator/cli/ctl/commands.h"
+#include "remediator/cli/ctl/words.h"
 #include "tests/reference/page.h"
 
 namespace gpuward::reference {

@@ -1,6 +1,6 @@
 // docs/metrics.md: its tables are generated from the declared families of both programs (`./dev
 // docs`). Each declared family is served, with a value for each of its labels.
-#include "remediator/page/metrics.h"
+#include "remediator/tell/page/metrics.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@
 #include "core/http/client/client.h"
 #include "core/metrics/process.h"
 #include "exporter/publish/families.h"
-#include "remediator/page/api_times.h"
+#include "remediator/cluster/api_times.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/reference/page.h"
 #include "tests/unit/exporter/publish/filled_snapshot.h"

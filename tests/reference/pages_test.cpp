@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "exporter/config/settings.h"
-#include "remediator/guards/machine_proofs.h"
+#include "remediator/model/machine_proofs.h"
 #include "remediator/policy/policy.h"
 #include "remediator/policy/policy_remarks.h"
 #include "tests/places.inc"
@@ -55,7 +55,7 @@ TEST_P(PageWords, NameTestsThatAreThere) {
   }
 }
 
-// `remediator/budgets/storm.cpp:storm_over`
+// `remediator/decide/budgets/storm.cpp:storm_over`
 TEST_P(PageWords, NameFunctionsThatAreThere) {
   for (const std::string& word :
        matching(std::regex("(core|exporter|remediator)/[a-z0-9_./-]+:[A-Za-z0-9_:]+"))) {

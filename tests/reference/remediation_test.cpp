@@ -1,5 +1,5 @@
 // The texts that are generated from the fields of the Remediation resource,
-// remediator/records/remediation_fields.cpp: the schema in manifests/crd.yaml and the tables of
+// remediator/cluster/remediation_fields.cpp: the schema in manifests/crd.yaml and the tables of
 // docs/remediation.md. These tests check them; `./dev docs` runs the tests with the name Generated
 // to write both again.
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "core/runtime/yaml_text.h"
-#include "remediator/records/remediation_fields.h"
+#include "remediator/cluster/remediation_fields.h"
 #include "tests/places.inc"
 #include "tests/reference/page.h"
 
@@ -98,7 +98,8 @@ TEST(RemediationFields, SayWhatEachIsFor) {
 std::vector<std::string> files_with(const std::string& text, const std::string& folder) {
   std::vector<std::string> files;
   const std::filesystem::path root = GPUWARD_SOURCE_DIR;
-  for (const auto& entry : std::filesystem::directory_iterator(root / folder)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+    if (!entry.is_regular_file()) continue;
     const std::string file = entry.path().lexically_relative(root).string();
     if (tree_file(file).contains(text)) files.push_back(file);
   }
@@ -112,8 +113,8 @@ TEST(RemediationFields, AreNamedInTheTableAlone) {
     for (const Row& row : rows_of(part)) {
       const std::string name = row.path.substr(row.path.rfind('.') + 1);
       if (std::ranges::none_of(name, [](char c) { return c >= 'A' && c <= 'Z'; })) continue;
-      EXPECT_THAT(files_with('"' + name + '"', "remediator/records"),
-                  testing::ElementsAre("remediator/records/remediation_fields.cpp"))
+      EXPECT_THAT(files_with('"' + name + '"', "remediator/cluster"),
+                  testing::ElementsAre("remediator/cluster/remediation_fields.cpp"))
           << row.path;
     }
   }

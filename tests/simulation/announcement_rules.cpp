@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "remediator/guards/exclusions.h"
+#include "remediator/cluster/exclusions.h"
 #include "remediator/model/announced.h"
 #include "remediator/policy/policy_for_remediation.h"
 #include "tests/simulation/identity_rules.h"

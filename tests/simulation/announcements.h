@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "remediator/sources/node_announcements.h"
+#include "remediator/cluster/node_announcements.h"
 #include "tests/simulation/announcement_rules.h"
 #include "tests/simulation/fleet.h"
 

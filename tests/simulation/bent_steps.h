@@ -1,8 +1,8 @@
 // Steps that are watched in ways the product never uses. Each shows what one guard prevents.
 #pragma once
 
-#include "remediator/actions/step_action.h"
-#include "remediator/actions/step_progress.h"
+#include "remediator/act/actions/step_action.h"
+#include "remediator/act/actions/step_progress.h"
 
 namespace gpuward::remediator::simulation {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "remediator/cloud/provider.h"
+#include "remediator/act/cloud/provider.h"
 #include "tests/simulation/restore_rules.h"
 #include "tests/simulation/stage.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "remediator/guards/exclusions_json.h"
-#include "remediator/records/exclusion_store.h"
+#include "remediator/cluster/exclusion_store.h"
+#include "remediator/cluster/exclusions_json.h"
 
 namespace gpuward::remediator::simulation {
 namespace {

@@ -2,7 +2,7 @@
 // without having acted, never brings the machine back, or never completes the call.
 #pragma once
 
-#include "remediator/cloud/provider.h"
+#include "remediator/act/cloud/provider.h"
 #include "tests/simulation/cloud_faults.h"
 #include "tests/simulation/fleet.h"
 #include "tests/simulation/invariants.h"

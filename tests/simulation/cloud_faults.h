@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "remediator/cloud/provider.h"
+#include "remediator/act/cloud/provider.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {

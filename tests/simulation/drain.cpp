@@ -1,6 +1,6 @@
 #include "tests/simulation/drain.h"
 
-#include "remediator/actions/step_progress.h"
+#include "remediator/act/actions/step_progress.h"
 
 namespace gpuward::remediator::simulation {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "remediator/actions/step_action.h"
+#include "remediator/act/actions/step_action.h"
 #include "tests/simulation/invariants.h"
 #include "tests/simulation/stage.h"
 #include "tests/simulation/torn_jobs.h"

@@ -1,6 +1,6 @@
 #include "tests/simulation/drill_rules.h"
 
-#include "remediator/guards/drills.h"
+#include "remediator/decide/guards/drills.h"
 
 namespace gpuward::remediator::simulation {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "remediator/guards/drills.h"
+#include "remediator/decide/guards/drills.h"
 
 namespace gpuward::remediator::simulation {
 namespace {

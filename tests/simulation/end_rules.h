@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "remediator/cloud/provider.h"
+#include "remediator/act/cloud/provider.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {

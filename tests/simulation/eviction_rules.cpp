@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "remediator/decision/status_change.h"
-#include "remediator/execution/step_clock.h"
+#include "remediator/act/step_clock.h"
+#include "remediator/decide/status_change.h"
 #include "tests/simulation/care_rules.h"
 
 namespace gpuward::remediator::simulation {
@@ -48,7 +48,7 @@ void EvictionRules::on_drained(const Remediation& remediation, Tick begun) const
   }
 }
 
-// Each change of the process may add a minute (execution/step_clock.h). So may a change before the
+// Each change of the process may add a minute (act/step_clock.h). So may a change before the
 // first look: a leader may have crashed between the intent and that look.
 std::chrono::milliseconds EvictionRules::watched(const StepRequest& order, const void* process) {
   const StepRecord* const drain = order.remediation.status.find(Step::kDrain);

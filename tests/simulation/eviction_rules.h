@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/http/client/client.h"
-#include "remediator/actions/step_action.h"
+#include "remediator/act/actions/step_action.h"
 #include "tests/simulation/newcomers.h"
 #include "tests/simulation/stage.h"
 

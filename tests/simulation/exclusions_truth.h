@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "remediator/guards/exclusions.h"
+#include "remediator/cluster/exclusions.h"
 #include "tests/simulation/truth.h"
 
 namespace gpuward::remediator::simulation {

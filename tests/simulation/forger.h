@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "remediator/guards/approval_guard.h"
+#include "remediator/act/approval_guard.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {

@@ -2,7 +2,7 @@
 // Remediations count the same node.
 #pragma once
 
-#include "remediator/actions/replacements.h"
+#include "remediator/cluster/replacements.h"
 
 namespace gpuward::remediator::simulation {
 

@@ -1,7 +1,7 @@
 // Slots without a ledger: each request gets one. Shows what the budgets prevent.
 #pragma once
 
-#include "remediator/budgets/slots.h"
+#include "remediator/decide/budgets/slots.h"
 
 namespace gpuward::remediator::simulation {
 

@@ -1,9 +1,9 @@
 #include "tests/simulation/humans.h"
 
+#include "remediator/cluster/remediation_json.h"
 #include "remediator/model/evidence.h"
 #include "remediator/model/history_alerts.h"
 #include "remediator/model/node_mark.h"
-#include "remediator/records/remediation_json.h"
 #include "tests/simulation/care.h"
 #include "tests/simulation/step_jobs.h"
 #include "tests/simulation/torn_jobs.h"

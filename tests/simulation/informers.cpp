@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "remediator/records/remediation_json.h"
+#include "remediator/cluster/remediation_json.h"
 
 namespace gpuward::remediator::simulation {
 namespace {

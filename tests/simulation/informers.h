@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/kube/informer.h"
-#include "remediator/records/view_feed.h"
+#include "remediator/cluster/view_feed.h"
 #include "tests/simulation/look.h"
 #include "tests/simulation/watch_wire.h"
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "core/runtime/clock.h"
+#include "remediator/cluster/cluster_view.h"
 #include "remediator/model/evidence.h"
 #include "remediator/model/history_alerts.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/out_of_service.h"
 #include "remediator/model/silent_alerts.h"
 #include "remediator/policy/policy_for_remediation.h"
-#include "remediator/records/cluster_view.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/simulation/operands.h"
 #include "tests/simulation/silent_nodes.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "remediator/cloud/provider.h"
+#include "remediator/act/cloud/provider.h"
 #include "tests/simulation/announcement_rules.h"
 #include "tests/simulation/call_rules.h"
 #include "tests/simulation/care_rules.h"

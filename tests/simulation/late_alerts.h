@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "remediator/sources/absent_alerts.h"
-#include "remediator/sources/intake.h"
+#include "remediator/inbox/sources/absent_alerts.h"
+#include "remediator/inbox/sources/intake.h"
 #include "tests/simulation/silences.h"
 
 namespace gpuward::remediator::simulation {

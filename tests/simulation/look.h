@@ -10,8 +10,8 @@
 
 #include "core/kube/objects.h"
 #include "core/runtime/clock.h"
-#include "remediator/guards/machine_proofs.h"
 #include "remediator/model/health_report.h"
+#include "remediator/model/machine_proofs.h"
 #include "remediator/policy/policy.h"
 #include "tests/simulation/truth.h"
 

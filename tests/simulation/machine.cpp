@@ -1,6 +1,6 @@
 #include "tests/simulation/machine.h"
 
-#include "remediator/sources/alertmanager_alerts.h"
+#include "remediator/inbox/sources/alertmanager_alerts.h"
 #include "tests/simulation/setting.h"
 
 namespace gpuward::remediator::simulation {

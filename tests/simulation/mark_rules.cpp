@@ -3,7 +3,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "remediator/guards/drills.h"
+#include "remediator/decide/guards/drills.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/ownership.h"
 

@@ -1,6 +1,6 @@
 #include "tests/simulation/newcomers.h"
 
-#include "remediator/drain/drain_plan.h"
+#include "remediator/act/drain/drain_plan.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {

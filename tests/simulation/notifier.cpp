@@ -1,6 +1,6 @@
 #include "tests/simulation/notifier.h"
 
-#include "remediator/sources/alertmanager_alerts.h"
+#include "remediator/inbox/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator::simulation {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "remediator/sources/intake.h"
+#include "remediator/inbox/sources/intake.h"
 #include "tests/simulation/fleet.h"
 
 namespace gpuward::remediator::simulation {

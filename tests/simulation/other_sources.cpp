@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "remediator/sources/source_parts.h"
-#include "remediator/sources/source_poll.h"
+#include "remediator/inbox/sources/source_parts.h"
+#include "remediator/inbox/sources/source_poll.h"
 
 namespace gpuward::remediator::simulation {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/kube/api.h"
-#include "remediator/gates/fenced_client.h"
-#include "remediator/records/cluster_view.h"
-#include "remediator/sources/alertmanager_poll.h"
-#include "remediator/sources/source.h"
+#include "remediator/cluster/cluster_view.h"
+#include "remediator/cluster/gates/fenced_client.h"
+#include "remediator/inbox/sources/alertmanager_poll.h"
+#include "remediator/inbox/sources/source.h"
 #include "tests/fakes/in_process_client.h"
 #include "tests/simulation/announcements.h"
 #include "tests/simulation/places.h"

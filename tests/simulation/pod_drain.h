@@ -2,7 +2,7 @@
 // Remediation whose permit was requested for it. Dies with the process.
 #pragma once
 
-#include "remediator/actions/drain_action.h"
+#include "remediator/act/actions/drain_action.h"
 #include "tests/simulation/invariants.h"
 
 namespace gpuward::remediator::simulation {

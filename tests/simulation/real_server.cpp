@@ -1,6 +1,6 @@
 #include "tests/simulation/real_server.h"
 
-#include "remediator/records/remediation_json.h"
+#include "remediator/cluster/remediation_json.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {

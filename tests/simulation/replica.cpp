@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "core/kube/decode.h"
-#include "remediator/intake/remediation_intake.h"
-#include "remediator/records/remediation_json.h"
-#include "remediator/records/view_queries.h"
+#include "remediator/cluster/remediation_json.h"
+#include "remediator/cluster/view_queries.h"
+#include "remediator/inbox/remediation_intake.h"
 #include "tests/simulation/bend.h"
 
 namespace gpuward::remediator::simulation {

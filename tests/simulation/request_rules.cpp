@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "remediator/execution/case.h"
+#include "remediator/act/case.h"
 
 namespace gpuward::remediator::simulation {
 namespace {

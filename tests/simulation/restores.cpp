@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/runtime/text.h"
-#include "remediator/records/exclusion_store.h"
+#include "remediator/cluster/exclusion_store.h"
 #include "tests/simulation/care.h"
 
 namespace gpuward::remediator::simulation {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "remediator/guards/gpu_claims.h"
+#include "remediator/inbox/sources/gpu_claims.h"
 #include "tests/simulation/fleet.h"
 
 namespace gpuward::remediator::simulation {

@@ -2,7 +2,7 @@
 // disruptive steps and when they receive the end of an alert.
 #pragma once
 
-#include "remediator/guards/active_alerts.h"
+#include "remediator/inbox/sources/active_alerts.h"
 #include "tests/simulation/fleet.h"
 
 namespace gpuward::remediator::simulation {

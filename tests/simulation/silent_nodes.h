@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "remediator/execution/proof_reader.h"
+#include "remediator/act/proof_reader.h"
 #include "tests/simulation/fleet.h"
 
 namespace gpuward::remediator::simulation {

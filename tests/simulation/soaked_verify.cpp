@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "remediator/actions/step_progress.h"
-#include "remediator/execution/step_clock.h"
+#include "remediator/act/actions/step_progress.h"
+#include "remediator/act/step_clock.h"
 
 namespace gpuward::remediator::simulation {
 

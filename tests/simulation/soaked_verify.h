@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "remediator/actions/step_action.h"
+#include "remediator/act/actions/step_action.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {

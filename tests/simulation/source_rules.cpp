@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "remediator/inbox/sources/alertmanager_alerts.h"
+#include "remediator/inbox/sources/log_cursor.h"
 #include "remediator/model/evidence.h"
 #include "remediator/policy/condition_rules.h"
-#include "remediator/sources/alertmanager_alerts.h"
-#include "remediator/sources/log_cursor.h"
 #include "tests/simulation/identity_rules.h"
 
 namespace gpuward::remediator::simulation {

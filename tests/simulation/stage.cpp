@@ -1,9 +1,9 @@
 #include "tests/simulation/stage.h"
 
 #include "core/kube/decode.h"
-#include "remediator/budgets/breaker.h"
-#include "remediator/budgets/ledger_text.h"
-#include "remediator/records/remediation_json.h"
+#include "remediator/cluster/remediation_json.h"
+#include "remediator/decide/budgets/breaker.h"
+#include "remediator/decide/budgets/ledger_text.h"
 #include "tests/fakes/remediation_definition.h"
 #include "tests/simulation/absences.h"
 #include "tests/simulation/announcements.h"

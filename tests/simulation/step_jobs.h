@@ -6,7 +6,7 @@
 
 #include "core/http/client/client.h"
 #include "core/runtime/json.h"
-#include "remediator/actions/step_action.h"
+#include "remediator/act/actions/step_action.h"
 #include "tests/simulation/setting.h"
 
 namespace gpuward::remediator::simulation {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "remediator/actions/announcer.h"
+#include "remediator/act/actions/announcer.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {

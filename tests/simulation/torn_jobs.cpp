@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "remediator/actions/step_progress.h"
-#include "remediator/restart/job_move.h"
+#include "remediator/act/actions/step_progress.h"
+#include "remediator/act/restart/job_move.h"
 #include "tests/fakes/kube_objects.h"
 
 namespace gpuward::remediator::simulation {

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "remediator/actions/step_action.h"
+#include "remediator/act/actions/step_action.h"
 #include "tests/simulation/invariants.h"
 #include "tests/simulation/stage.h"
 

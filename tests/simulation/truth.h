@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/kube/objects.h"
-#include "remediator/budgets/ledger.h"
+#include "remediator/decide/budgets/ledger.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/place.h"
 #include "remediator/model/remediation.h"

@@ -1,6 +1,6 @@
 #include "tests/simulation/view_rules.h"
 
-#include "remediator/records/view_queries.h"
+#include "remediator/cluster/view_queries.h"
 
 namespace gpuward::remediator::simulation {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "remediator/records/cluster_view.h"
+#include "remediator/cluster/cluster_view.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {

@@ -6,7 +6,7 @@
 
 #include "core/http/syntax/url.h"
 #include "core/runtime/text.h"
-#include "remediator/records/remediation_json.h"
+#include "remediator/cluster/remediation_json.h"
 
 namespace gpuward::remediator::simulation {
 namespace {

@@ -1,6 +1,6 @@
 #include "tests/simulation/wave_rules.h"
 
-#include "remediator/drain/drain_plan.h"
+#include "remediator/act/drain/drain_plan.h"
 
 namespace gpuward::remediator::simulation {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/kube/decode.h"
-#include "remediator/budgets/ledger_text.h"
-#include "remediator/records/remediation_json.h"
+#include "remediator/cluster/remediation_json.h"
+#include "remediator/decide/budgets/ledger_text.h"
 #include "tests/simulation/care.h"
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/step_jobs.h"

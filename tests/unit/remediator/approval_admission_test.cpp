@@ -6,7 +6,7 @@
 
 #include "core/http/client/client.h"
 #include "core/kube/connection.h"
-#include "remediator/execution/guard_probe.h"
+#include "remediator/act/guard_probe.h"
 #include "tests/support/http_get.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"

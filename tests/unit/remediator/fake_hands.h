@@ -10,8 +10,8 @@
 
 #include "tests/fakes/fake_api_server.h"
 #include "tests/support/temp_dir.h"
+#include "tests/unit/remediator/act/cluster_fixture.h"
 #include "tests/unit/remediator/cluster_hands.h"
-#include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
 

@@ -10,7 +10,7 @@
 #include "core/model/severity.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/files.h"
-#include "remediator/budgets/ledger_text.h"
+#include "remediator/decide/budgets/ledger_text.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/places.inc"
 #include "tests/support/http_get.h"

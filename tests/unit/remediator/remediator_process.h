@@ -24,7 +24,7 @@
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
-#include "tests/unit/remediator/execution/cluster_fixture.h"
+#include "tests/unit/remediator/act/cluster_fixture.h"
 
 namespace gpuward::remediator {
 

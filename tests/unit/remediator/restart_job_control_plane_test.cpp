@@ -5,13 +5,13 @@
 #include <string>
 
 #include "core/kube/connection.h"
-#include "remediator/restart/job_restarter.h"
+#include "remediator/act/restart/job_restarter.h"
 #include "tests/support/permits.h"
 #include "tests/support/require.h"
 #include "tests/support/rights.h"
 #include "tests/support/wait.h"
+#include "tests/unit/remediator/act/restart/torn_jobs.h"
 #include "tests/unit/remediator/plane_hands.h"
-#include "tests/unit/remediator/restart/torn_jobs.h"
 
 namespace gpuward::remediator {
 namespace {

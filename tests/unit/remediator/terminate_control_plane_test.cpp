@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/kube/connection.h"
-#include "remediator/cloud/kubernetes_provider.h"
+#include "remediator/act/cloud/kubernetes_provider.h"
 #include "tests/fakes/node_claim.h"
 #include "tests/support/permits.h"
 #include "tests/support/require.h"

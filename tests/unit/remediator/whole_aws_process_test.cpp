@@ -7,7 +7,7 @@
 #include "tests/support/aws_front.h"
 #include "tests/support/moto.h"
 #include "tests/support/require.h"
-#include "tests/unit/remediator/cloud/shipped_policy.h"
+#include "tests/unit/remediator/act/cloud/shipped_policy.h"
 #include "tests/unit/remediator/fake_hands.h"
 #include "tests/unit/remediator/remediation_stage.h"
 

@@ -6,8 +6,8 @@
 
 #include "core/command_line/table.h"
 #include "exporter/commands/all.h"
+#include "remediator/cli/ctl/parse.h"
 #include "remediator/config/flags.h"
-#include "remediator/ctl/parse.h"
 #include "tests/support/process.h"
 
 namespace gpuward {

@@ -3,7 +3,7 @@
 #include "core/aws/client.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
-#include "tests/unit/remediator/drain/drain_cluster.h"
+#include "tests/unit/remediator/act/drain/drain_cluster.h"
 #include "tests/unit/remediator/notify/silent_client.h"
 
 namespace gpuward::remediator {

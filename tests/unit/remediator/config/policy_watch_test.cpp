@@ -4,7 +4,7 @@
 #include "remediator/config/policy_reload.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/core/kube/scripted_client.h"
-#include "tests/unit/remediator/drain/drain_cluster.h"
+#include "tests/unit/remediator/act/drain/drain_cluster.h"
 
 namespace gpuward::remediator {
 namespace {

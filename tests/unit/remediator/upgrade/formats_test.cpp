@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "remediator/budgets/ledger_text.h"
+#include "remediator/decide/budgets/ledger_text.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/policy/policy_remarks.h"
 #include "remediator/policy/policy_text.h"

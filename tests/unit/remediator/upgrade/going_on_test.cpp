@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "remediator/budgets/ledger_text.h"
-#include "remediator/guards/approval.h"
-#include "tests/unit/remediator/execution/cluster_fixture.h"
+#include "remediator/decide/budgets/ledger_text.h"
+#include "remediator/decide/guards/approval.h"
+#include "tests/unit/remediator/act/cluster_fixture.h"
 #include "tests/unit/remediator/upgrade/version_before.h"
 
 namespace gpuward::remediator {
