@@ -89,7 +89,7 @@ TEST_F(WholeOnAws, AwaitsTheAnswerIfItIsKilledBeforeTheCall) {
 
   EXPECT_TRUE(reaches([&] {
     return says("cannot tell whether the termination of the machine was accepted") &&
-           says("it runs");
+           says("the provider has reported that it is running");
   }));
   EXPECT_EQ(moto_->state_of(instance_), "running");
 }
