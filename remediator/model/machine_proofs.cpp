@@ -23,8 +23,8 @@ std::string seconds_text(WallTime at, WallTime now) {
 }
 
 std::string_view to_string(ProofKind kind) {
-  constexpr std::array<std::string_view, 3> kKinds = {"scrapes", "cloud", "power"};
-  return kKinds[static_cast<std::size_t>(kind)];
+  constexpr std::array<std::string_view, 3> kProofKinds = {"scrapes", "cloud", "power"};
+  return kProofKinds[static_cast<std::size_t>(kind)];
 }
 
 std::optional<std::string> objection_to_dead(const MachineProofs& proofs, WallTime now) {
