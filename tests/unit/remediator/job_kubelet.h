@@ -50,7 +50,7 @@ class JobKubelet {
     options.argv = container["command"].get<std::vector<std::string>>();
     commands_.push_back(options.argv);
     options.env = environment_;
-    for (const Json& one : container["env"])
+    for (const Json& one : member_at(container, "env"))
       options.env[string_at(one, "name")] = string_at(one, "value");
     options.argv.insert(options.argv.begin(), "/usr/bin/env");  // looks it up on the Job's own PATH
     const auto outcome = support::Process::run(std::move(options));
